@@ -8,15 +8,18 @@
     - A request of a lower class leaves the scheduler only if no real-time request is queued or on the
       device.  It is sent at once, or it is one of at most h that have left the scheduler and wait
       for the device.  These can be sent at any time.
-    - Real-time requests are sent in any order.  Whether one has left the scheduler is not modelled.
+    - Real-time requests are sent in any order.  Whether a real-time request has left the scheduler is not
+      modelled.
     - Time does not pass while the device is empty and a real-time request waits.  The scheduler may
       otherwise leave places on the device free, so every work-conserving scheduler is covered.
     - Task i releases jobs of at most e(i) requests, at least p(i) apart.  Responses may exceed periods.
-    - Completions come before releases of the same instant: no release while the device holds a
-      request that must be complete by now.  Otherwise events of one instant come in any order.
+      All requests of a job arrive in one step, and none is cancelled.
+    - Events of one instant come in any order: a release can come before a completion.
+    - The host takes no time: a request is inserted when it is released, sent when it is taken (unless it
+      is early), and seen to be complete when it is complete.
 
-    Not modelled: section 31's other hypotheses, among them merged requests, requeues, flushes,
-    `prio_aging_expire` and a full scheduler. *)
+    The proof uses q only through D.  Not modelled: section 31's other hypotheses, among them merged
+    requests, requeues, flushes, `prio_aging_expire` and a full scheduler. *)
 From Coq Require Import List Arith Lia PeanoNat Bool.
 Require Import Model Lists Window.
 Import ListNotations.
@@ -31,7 +34,7 @@ Record state := State {
 Section StrictClasses.
 Variable n : nat.                     (* tasks 0 .. n-1 *)
 Variables e p : nat -> nat.           (* requests of a job, period *)
-Variables q D h : nat.                (* depth, drain(q), requests that have left early *)
+Variables q D h : nat.                (* depth, drain(q), at most so many lower requests have left early *)
 Variable beside : bool.               (* whether there is best effort: requests of a lower class *)
 
 Inductive step : state -> state -> Prop :=
@@ -41,7 +44,7 @@ Inductive step : state -> state -> Prop :=
     0 < length F + o -> t < t0 + D ->
     step (State t Q a F o nx t0) (State (S t) Q a F o nx t0)
 | release t Q a F o nx t0 i k :
-    i < n -> nx i <= t -> k <= e i -> (0 < length F + o -> t < t0 + D) ->
+    i < n -> nx i <= t -> k <= e i ->
     step (State t Q a F o nx t0) (State t (Q ++ repeat (Req i t) k) a F o (upd nx i (t + p i)) t0)
 | send_real_time t l1 r l2 a F o nx t0 :
     length F + o < q ->
@@ -74,9 +77,9 @@ Definition pending (r : req) (s : state) : Prop := In r (queue s ++ real_time s)
 (** c of (31.1) *)
 Definition ahead : nat := if beside then 1 + h else 0.
 
-(** (31.1).  The least such L gives the best bound; any will do. *)
-Definition is_bound (L : nat) : Prop :=
-  1 <= L /\ (ahead + sum n (fun i => e i * ceiling L (p i))) * D <= L.
+(** (31.1), with the requests released in a closed window of length L.  The least such L gives the best
+    bound; any will do. *)
+Definition is_bound (L : nat) : Prop := (ahead + closed n e p L) * D <= L.
 
 (** ** The busy period *)
 Section Bound.
@@ -84,77 +87,66 @@ Variable L : nat.
 Hypothesis p_pos : forall i, i < n -> 1 <= p i.
 Hypothesis L_bound : is_bound L.
 
+(** At most so many early requests of a lower class at its start. *)
 Definition early_max : nat := if beside then h else 0.
+(** 1 if the device can hold lower requests then. *)
 Definition in_flight : nat := if beside then 1 else 0.
 
 (** It began at ts, and m requests have been sent since; task i has released [jobs i] jobs in it. *)
-Record period (ts m : nat) (jobs : nat -> nat) (s : state) : Prop := {
-  p_now : ts <= now s <= ts + (m + in_flight) * D;
-  p_sent : 0 < length (real_time s) + lower s -> sent_at s + D <= ts + (m + in_flight) * D;
-  p_count : m + length (queue s) + early s <= early_max + sum n (fun i => e i * jobs i);
-  p_jobs : forall i, i < n -> jobs i <= ceiling L (p i) /\
+Record busy (ts m : nat) (jobs : nat -> nat) (s : state) : Prop := {
+  b_now : ts <= now s <= ts + (m + in_flight) * D;
+  b_sent : 0 < length (real_time s) + lower s -> sent_at s + D <= ts + (m + in_flight) * D;
+  b_count : m + length (queue s) + early s <= early_max + sum n (fun i => e i * jobs i);
+  b_jobs : forall i, i < n -> jobs i <= L / p i + 1 /\
     (1 <= jobs i -> ts + jobs i * p i <= earliest s i);
-  p_pending : forall r, pending r s -> ts <= rrel r }.
+  b_pending : forall r, pending r s -> ts <= rrel r }.
 
 Record inv (s : state) : Prop := {
   i_early : early s <= early_max;
   i_lower : beside = false -> lower s = 0;
   i_sent : sent_at s <= now s;
-  i_period : queue s ++ real_time s <> [] -> exists ts m jobs, period ts m jobs s }.
+  i_busy : queue s ++ real_time s <> [] -> exists ts m jobs, busy ts m jobs s }.
 
-(** All that is sent in the period, and one request more for each that waits, fits into L. *)
-Lemma fits : forall ts m jobs s, period ts m jobs s ->
-  (m + length (queue s) + in_flight) * D <= L.
+(** All that is sent in the period fits into L, with one request more beside best effort. *)
+Lemma in_time : forall ts m jobs s, busy ts m jobs s -> now s <= ts + L.
 Proof.
-  intros ts m jobs s P. destruct L_bound as [_ HL].
-  assert (sum n (fun i => e i * jobs i) <= sum n (fun i => e i * ceiling L (p i))).
-  { apply sum_le. intros i Hi. apply Nat.mul_le_mono_l, (p_jobs _ _ _ _ P i Hi). }
-  pose proof (p_count _ _ _ _ P). etransitivity; [apply Nat.mul_le_mono_r|exact HL].
-  unfold ahead, in_flight, early_max in *. destruct beside; lia.
+  intros ts m jobs s [Hn _ Hc Hj _]. unfold is_bound in L_bound.
+  assert (sum n (fun i => e i * jobs i) <= closed n e p L).
+  { apply sum_le. intros i Hi. apply Nat.mul_le_mono_l, Hj, Hi. }
+  assert (m + in_flight <= ahead + closed n e p L).
+  { unfold ahead, in_flight, early_max in *. destruct beside; lia. }
+  nia.
 Qed.
 
-(** A job that is released in the period is released before its end. *)
-Lemma release_in_time : forall ts m jobs s, period ts m jobs s ->
-  queue s ++ real_time s <> [] ->
-  (0 < length (real_time s) + lower s -> now s < sent_at s + D) -> now s < ts + L.
-Proof.
-  intros ts m jobs s P Hbusy Hdue. pose proof (fits _ _ _ _ P) as HF.
-  pose proof (p_now _ _ _ _ P). pose proof (p_sent _ _ _ _ P). destruct L_bound as [HL _].
-  destruct (Nat.eq_dec (length (real_time s) + lower s) 0) as [Hz|Hz]; [|nia].
-  destruct (real_time s); [|discriminate]. rewrite app_nil_r in Hbusy.
-  destruct (queue s); [contradiction|]. simpl length in HF. destruct (Nat.eq_dec D 0); nia.
-Qed.
-
-Lemma jobs_of_release : forall i t ts (jobs nx : nat -> nat), i < n -> ts <= t < ts + L -> nx i <= t ->
-  (forall j, j < n -> jobs j <= ceiling L (p j) /\ (1 <= jobs j -> ts + jobs j * p j <= nx j)) ->
-  forall j, j < n -> upd jobs i (jobs i + 1) j <= ceiling L (p j) /\
+(** A release at ts + L itself counts too. *)
+Lemma jobs_of_release : forall i t ts (jobs nx : nat -> nat), i < n -> ts <= t <= ts + L -> nx i <= t ->
+  (forall j, j < n -> jobs j <= L / p j + 1 /\ (1 <= jobs j -> ts + jobs j * p j <= nx j)) ->
+  forall j, j < n -> upd jobs i (jobs i + 1) j <= L / p j + 1 /\
     (1 <= upd jobs i (jobs i + 1) j -> ts + upd jobs i (jobs i + 1) j * p j <= upd nx i (t + p i) j).
 Proof.
   intros i t ts jobs nx Hi Ht Hnx Hjobs j Hj. unfold upd.
   destruct (Nat.eqb_spec j i) as [->|]; [|apply Hjobs; assumption].
   destruct (Hjobs i Hi) as [_ Hs]. specialize (p_pos i Hi).
   assert (ts + jobs i * p i <= t) by (destruct (jobs i); [lia|specialize (Hs ltac:(lia)); lia]).
-  split; [|lia]. apply Nat.div_le_lower_bound; [lia|]. nia.
+  assert (jobs i <= L / p i) by (apply Nat.div_le_lower_bound; nia). lia.
 Qed.
 
 Lemma inv_release : forall t Q a F o nx t0 i k,
-  i < n -> nx i <= t -> k <= e i -> (0 < length F + o -> t < t0 + D) ->
-  inv (State t Q a F o nx t0) ->
+  i < n -> nx i <= t -> k <= e i -> inv (State t Q a F o nx t0) ->
   inv (State t (Q ++ repeat (Req i t) k) a F o (upd nx i (t + p i)) t0).
 Proof.
-  intros t Q a F o nx t0 i k Hi Hnx Hk Hdue [Ha Ho Hs HP]. constructor; try assumption.
+  intros t Q a F o nx t0 i k Hi Hnx Hk [Ha Ho Hs HB]. constructor; try assumption.
   simpl in *. intros _.
-  assert (Hstart : exists ts m jobs, period ts m jobs (State t Q a F o nx t0) /\ t < ts + L).
+  assert (Hstart : exists ts m jobs, busy ts m jobs (State t Q a F o nx t0)).
   { destruct (list_eq_dec (fun r r' : req => ltac:(decide equality; apply Nat.eq_dec)) (Q ++ F) [])
       as [Hidle|Hbusy].
     - (* a period begins *)
-      exists t, 0, (fun _ => 0). destruct L_bound. split; [|lia].
-      apply app_eq_nil in Hidle as [-> ->].
+      exists t, 0, (fun _ => 0). apply app_eq_nil in Hidle as [-> ->].
       constructor; simpl; intros; try contradiction; try lia.
       unfold in_flight in *. destruct beside; lia.
-    - destruct (HP Hbusy) as (ts & m & jobs & P). exists ts, m, jobs.
-      split; [assumption|]. eapply release_in_time in P; eassumption. }
-  destruct Hstart as (ts & m & jobs & [Hn Hd Hc Hj Hr] & HtL). simpl in *.
+    - apply HB, Hbusy. }
+  destruct Hstart as (ts & m & jobs & B). pose proof (in_time _ _ _ _ B).
+  destruct B as [Hn Hd Hc Hj Hr]. simpl in *.
   exists ts, m, (upd jobs i (jobs i + 1)). constructor; simpl; try assumption.
   - pose proof (sum_upd n e i (jobs i + 1) Hi jobs). rewrite app_length, repeat_length. lia.
   - apply jobs_of_release; try assumption. lia.
@@ -167,14 +159,14 @@ Qed.
 
 Lemma inv_step : forall s s', inv s -> step s s' -> inv s'.
 Proof.
-  intros s s' I Hstep. destruct Hstep; [..|destruct I as [Ha Ho Hs HP]|destruct I as [Ha Ho Hs HP]].
+  intros s s' I Hstep. destruct Hstep; [..|destruct I as [Ha Ho Hs HB]|destruct I as [Ha Ho Hs HB]].
   - destruct I. constructor; simpl in *; try assumption; [lia|contradiction].
-  - destruct I as [Ha Ho Hs HP]. constructor; simpl in *; try assumption; [lia|].
-    intros Hbusy. destruct (HP Hbusy) as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
+  - destruct I as [Ha Ho Hs HB]. constructor; simpl in *; try assumption; [lia|].
+    intros Hbusy. destruct (HB Hbusy) as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
     exists ts, m, jobs. constructor; simpl in *; try assumption. specialize (Hd H). lia.
   - apply inv_release; assumption.
-  - destruct I as [Ha Ho Hs HP]. constructor; simpl in *; try assumption; [lia|]. intros _.
-    destruct HP as (ts & m & jobs & [Hn Hd Hc Hj Hr]); [destruct l1; discriminate|].
+  - destruct I as [Ha Ho Hs HB]. constructor; simpl in *; try assumption; [lia|]. intros _.
+    destruct HB as (ts & m & jobs & [Hn Hd Hc Hj Hr]); [destruct l1; discriminate|].
     exists ts, (S m), jobs. constructor; simpl in *; try assumption; try lia.
     + rewrite app_length in *. simpl in Hc. lia.
     + intros r' Hin. apply Hr. unfold pending in *. simpl in *. rewrite !in_app_iff in *. simpl in *.
@@ -182,19 +174,19 @@ Proof.
   - destruct I. constructor; simpl in *; try assumption; try lia; [congruence|contradiction].
   - destruct I. constructor; simpl in *; try assumption; [|contradiction].
     unfold early_max in *. destruct beside; [lia|discriminate].
-  - destruct I as [Ha Ho Hs HP]. constructor; simpl in *; try lia.
+  - destruct I as [Ha Ho Hs HB]. constructor; simpl in *; try lia.
     { intros E. unfold early_max in Ha. rewrite E in Ha. lia. }
-    intros Hbusy. destruct (HP Hbusy) as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
+    intros Hbusy. destruct (HB Hbusy) as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
     exists ts, (S m), jobs. constructor; simpl in *; try assumption; lia.
   - constructor; simpl in *; try assumption. intros _.
-    destruct HP as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
+    destruct HB as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
     { intros E. apply app_eq_nil in E as [_ E]. destruct l1; discriminate. }
     exists ts, m, jobs. constructor; simpl in *; try assumption.
     + intros _. apply Hd. rewrite app_length. simpl. lia.
     + intros r' Hin. apply Hr. unfold pending in *. simpl in *. rewrite !in_app_iff in *. simpl.
       tauto.
   - constructor; simpl in *; try assumption; [intros E; specialize (Ho E); lia|].
-    intros Hbusy. destruct (HP Hbusy) as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
+    intros Hbusy. destruct (HB Hbusy) as (ts & m & jobs & [Hn Hd Hc Hj Hr]).
     exists ts, m, jobs. constructor; simpl in *; try assumption. intros _. apply Hd. lia.
 Qed.
 
@@ -206,13 +198,13 @@ Proof.
   { constructor; simpl; try lia. contradiction. }
   assert (I : inv s).
   { clear Hr. induction Hrun; [assumption|]. apply IHHrun. eapply inv_step; eassumption. }
-  destruct (i_period _ I) as (ts & m & jobs & P).
+  destruct (i_busy _ I) as (ts & m & jobs & B).
   { intros E. unfold pending in Hr. rewrite E in Hr. contradiction. }
-  pose proof (fits _ _ _ _ P). pose proof (p_now _ _ _ _ P). pose proof (p_pending _ _ _ _ P r Hr). nia.
+  pose proof (in_time _ _ _ _ B). pose proof (b_pending _ _ _ _ B r Hr). lia.
 Qed.
 End Bound.
 
-(** ** The model is not empty: time can always pass, and the rule on completions delays no release. *)
+(** ** The model is not empty: time can always pass. *)
 Lemma all_complete : forall t Q a F o nx t0 s,
   run (State t Q a [] 0 nx t0) s -> run (State t Q a F o nx t0) s.
 Proof.
@@ -221,50 +213,52 @@ Proof.
   - econstructor; [apply (complete t Q a [])|assumption].
 Qed.
 
-Theorem strict_classes_time_passes : 1 <= q -> 1 <= D -> forall s,
-  (exists s', run s s' /\ now s < now s') /\
-  forall i k, i < n -> earliest s i <= now s -> k <= e i ->
-    exists s', run s s' /\ now s' = now s /\ queue s' = queue s ++ repeat (Req i (now s)) k.
+Theorem strict_classes_time_passes : 1 <= q -> 1 <= D -> forall s, exists s', run s s' /\ now s < now s'.
 Proof.
-  intros Hq HD [t Q a F o nx t0]. split.
-  - destruct Q as [|r Q]; (eexists; split; [apply all_complete|]).
-    + econstructor; [apply tick_empty|constructor].
-    + simpl. lia.
-    + econstructor; [apply (send_real_time t [] r Q); simpl; lia|].
-      econstructor; [apply tick_busy; simpl; lia|constructor].
-    + simpl. lia.
-  - intros i k Hi Hnx Hk. eexists. split; [apply all_complete|].
-    + econstructor; [apply release with (i := i) (k := k); simpl in *; try assumption; lia|constructor].
-    + split; reflexivity.
+  intros Hq HD [t Q a F o nx t0]. destruct Q as [|r Q]; (eexists; split; [apply all_complete|]).
+  - econstructor; [apply tick_empty|constructor].
+  - simpl. lia.
+  - econstructor; [apply (send_real_time t [] r Q); simpl; lia|].
+    econstructor; [apply tick_busy; simpl; lia|constructor].
+  - simpl. lia.
 Qed.
 End StrictClasses.
 
-(** ** The bound is reached: one task, one request of which responds in 6 = (2 + 1) 2, the least L for
-    q = 1, D = 2 and h = 1.  One request of a lower class is on the device and one has left the scheduler. *)
+(** ** The bound is reached: one task, a request of which responds in 8 = (2 + 2) 2, the least L for
+    q = 2, D = 2 and h = 1.  Two requests of a lower class are on the device and one has left the
+    scheduler.  The device is full whenever time passes.  The second job is released at 6, before the
+    completions of that instant; [ceiling L (p i)] in place of the closed count would give 6. *)
 Module Reached.
   Definition e (_ : nat) := 1.
-  Definition p (_ : nat) := 10.
-  Notation step := (step 1 e p 1 2 1 true).
-  Notation run := (run 1 e p 1 2 1 true).
+  Definition p (_ : nat) := 6.
+  Notation step := (step 1 e p 2 2 1 true).
+  Notation run := (run 1 e p 2 2 1 true).
 
   Lemma two_ticks : forall t Q a F o nx s, 0 < length F + o ->
     run (State (S (S t)) Q a F o nx t) s -> run (State t Q a F o nx t) s.
   Proof. intros. do 2 (econstructor; [apply tick_busy; [assumption|lia]|]). assumption. Qed.
 
   Theorem strict_classes_reached :
-    (forall L, is_bound 1 e p 2 1 true L -> 6 <= L) /\ is_bound 1 e p 2 1 true 6 /\
-    exists s r, reachable 1 e p 1 2 1 true s /\ pending r s /\ now s = rrel r + 6.
+    (forall L, is_bound 1 e p 2 1 true L -> 8 <= L) /\ is_bound 1 e p 2 1 true 8 /\
+    exists s r, reachable 1 e p 2 2 1 true s /\ pending r s /\ now s = rrel r + 8.
   Proof.
     split; [|split].
-    - intros L [H1 H]. pose proof (ceiling_ge L 10). unfold ahead, e, p in H. cbn [sum] in H. nia.
-    - unfold is_bound, ahead, e, p. simpl. lia.
-    - eexists (State 6 [] 0 [Req 0 0] 0 _ 4), (Req 0 0). split; [|split; [left|]; reflexivity].
-      exists (fun _ => 0). econstructor; [apply send_lower; [reflexivity|lia]|].
+    - intros L H. unfold is_bound, closed, ahead, e, p in H. cbn [sum] in H.
+      assert (1 <= L / 6) by (apply Nat.div_le_lower_bound; lia). lia.
+    - apply le_n.
+    - eexists (State 8 [] 0 [Req 0 6; Req 0 0] 0 _ 6), (Req 0 0).
+      split; [|split; [right; left|]; reflexivity]. exists (fun _ => 0).
+      econstructor; [apply send_lower; [reflexivity|lia]|].
+      econstructor; [apply send_lower; [reflexivity|lia]|].
       econstructor; [apply take_early; [reflexivity|lia]|].
-      econstructor; [apply (release _ _ _ _ _ _ _ _ _ _ _ _ _ _ 0 1); unfold e; simpl; lia|].
+      econstructor; [apply release with (i := 0) (k := 1); unfold e; simpl; lia|].
       apply two_ticks; [simpl; lia|]. econstructor; [apply complete_lower|].
       econstructor; [apply send_early; simpl; lia|].
       apply two_ticks; [simpl; lia|]. econstructor; [apply complete_lower|].
+      econstructor; [apply (send_real_time _ _ _ _ _ _ _ _ []); simpl; lia|].
+      apply two_ticks; [simpl; lia|].
+      econstructor; [apply release with (i := 0) (k := 1); unfold e, p, upd; simpl; lia|].
+      econstructor; [apply complete_lower|].
       econstructor; [apply (send_real_time _ _ _ _ _ _ _ _ []); simpl; lia|].
       apply two_ticks; [simpl; lia|]. constructor.
   Qed.
