@@ -203,15 +203,15 @@ impl Question<'_> {
     /// Returns the largest ratio of a bound to its deadline, in billionths, or `u128::MAX` if a
     /// task has no bound.
     fn overshoot(&self, choice: &Choice) -> u128 {
-        let (mut longest, mut shortest) = (0, 1);
+        let (mut worst_response, mut worst_deadline) = (0, 1);
         for (task, bounds) in self.tasks.iter().zip(&choice.bounds) {
             let Some((response, _)) = bounds.least() else { return u128::MAX };
             let (response, deadline) = (response.ns().into(), task.deadline.ns().into());
-            if response * shortest > longest * deadline {
-                (longest, shortest) = (response, deadline);
+            if response * worst_deadline > worst_response * deadline {
+                (worst_response, worst_deadline) = (response, deadline);
             }
         }
-        longest * 1_000_000_000 / shortest
+        worst_response * 1_000_000_000 / worst_deadline
     }
 }
 

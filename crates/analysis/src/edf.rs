@@ -77,11 +77,17 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
 /// deadline downwards: F. Zhang and A. Burns, "Schedulability Analysis for Real-Time Systems with EDF
 /// Scheduling", IEEE Transactions on Computers 58(9), 2009.
 pub(crate) fn are_deadlines_met(system: &System, is_shared: bool, budget: &Budget) -> bool {
+    let search = Search::of(system, system.tasks.different(), is_shared);
+    search.is_some_and(|search| search.is_all_due_work_done(budget))
+}
+
+/// Returns whether [`responses`], or [`responses_with_best_effort`] if `is_shared`, finds a bound
+/// within the deadline of every task. Computes none of them, and says "no" beyond the budget.
+pub(crate) fn is_provable(system: &System, is_shared: bool, budget: &Budget) -> bool {
     let kinds = system.tasks.different();
-    let Some(Search { request_ns, busy_ns, .. }) = Search::of(system, kinds, is_shared) else {
-        return false;
-    };
-    DueWork { kinds, request_ns, is_shared }.always_fits(busy_ns, budget)
+    let Some(search) = Search::of(system, kinds, is_shared) else { return false };
+    kinds.iter().all(|(task, _)| search.releases(task).is_some())
+        && search.is_all_due_work_done(budget)
 }
 
 /// The work that is due by an instant, in an interval that begins with a release of all tasks.
@@ -172,6 +178,12 @@ impl<'a> Search<'a> {
             serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
         })?;
         Some(Self { kinds, request_ns, busy_ns, is_shared })
+    }
+
+    /// Returns whether all deadlines are met, by [`are_deadlines_met`].
+    fn is_all_due_work_done(&self, budget: &Budget) -> bool {
+        let Self { kinds, request_ns, busy_ns, is_shared } = *self;
+        DueWork { kinds, request_ns, is_shared }.always_fits(busy_ns, budget)
     }
 
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
@@ -289,9 +301,29 @@ mod tests {
             let budget = Budget::of_tasks(system.tasks.len());
             let found = are_deadlines_met(&system, is_shared, &budget);
             assert_eq!(found, expected, "number {number}, shared {is_shared}: {system:?}");
+            let is_provable = is_provable(&system, is_shared, &budget);
+            assert_eq!(is_provable, expected, "number {number}, shared {is_shared}: {system:?}");
             met[usize::from(found)] += 1;
         }
         println!("{} late, {} met", met[0], met[1]);
         assert!(met.into_iter().min() > Some(SYSTEMS / 20), "one-sided: {met:?}");
+    }
+
+    /// Goal: nothing counts as provable for which no bound is found. Method: a busy interval with more
+    /// releases than the search tries.
+    #[test]
+    fn a_set_without_a_bound_is_not_provable() {
+        let task = |period_us, requests| {
+            let period = Duration::from_us(period_us);
+            SporadicTask { period, requests, deadline: period }
+        };
+        let short = (0..12).map(|number| task(400 + 7 * number, 1));
+        let tasks = short.chain([task(4_000_000, 40_000)]).collect();
+        let table = BatchTable::new(&[Duration::from_us(20)]).expect("one positive time");
+        let system = System { tasks, table, batch_max: 1, best_effort_fill: 0 };
+        let budget = Budget::of_tasks(system.tasks.len());
+        assert!(are_deadlines_met(&system, false, &budget));
+        assert!(verdicts(&system, false).iter().all(|verdict| verdict.bound().is_none()));
+        assert!(!is_provable(&system, false, &budget));
     }
 }

@@ -12,8 +12,7 @@ pub(crate) const HORIZON_NS: u64 = 1 << 62;
 /// The largest number of instants that a search tries; more occur only if periods are far shorter
 /// than a window.
 pub(crate) const OFFSETS_MAX: usize = 1 << 20;
-/// Rounds of an iteration after which the result is "no bound"; reached only within one part in
-/// 10,000 of the capacity.
+/// Rounds after which an iteration ends; reached only within one part in 10,000 of the capacity.
 const ROUNDS_MAX: u64 = 10_000;
 /// Terms after which it is "no bound": of 100,000 different tasks, within one part in 50 of the
 /// capacity.

@@ -127,7 +127,7 @@ pub(crate) fn is_provable(
         Theorem::GatedDrain => gated_drain::is_provable(workload, tasks),
         Theorem::Edf => {
             let budget = Budget::of_tasks(tasks.len());
-            edf::are_deadlines_met(&single(workload, tasks), is_shared(workload), &budget)
+            edf::is_provable(&single(workload, tasks), is_shared(workload), &budget)
         }
         Theorem::Fifo
         | Theorem::ActiveSubset

@@ -57,7 +57,8 @@ pub enum Refusal {
     #[error(
         "the kernel takes requests from the scheduler before it knows of a place for them: all disks of the host \
          adapter together have a larger `device/queue_depth` than it has tags, or this one has more \
-         than its equal share of them; lower the depth of the others, or state a queue_depth below {depth}"
+         than its equal share of them; lower the depth of the others{}",
+        or_of_this_one(*depth)
     )]
     SharedTags {
         /// Of the proof.
@@ -215,6 +216,11 @@ impl Disk {
         let kind = crypt.or_else(|| self.text("md/level"))?;
         Some(Refusal::ClassLost { holder: self.name().to_owned(), kind })
     }
+}
+
+/// Returns what else helps where a proof for this depth needs more tags than there are.
+fn or_of_this_one(depth: u32) -> String {
+    if depth > 1 { format!(", or state a queue_depth below {depth}") } else { String::new() }
 }
 
 /// Returns `sda, sdb`.

@@ -61,7 +61,7 @@ def table(rows, machines, tidegate):
                      *(f"{one.load_rate:.1f}" for one in found)]
             print("| " + " | ".join(map(str, cells)) + " |", flush=True)
             for name, one in zip(series, found):
-                faults += [f"{name}, {run}: {fault}" for fault in judge(one, wanted, bound)]
+                faults += [f"{name}, {run}: {fault}" for fault in judge(one, wanted, bound, run)]
                 worst = {step: max(time, one.host[step]) for step, time in worst.items()}
     print("Host:", ", ".join(f"{step} {time / 1_000:.0f} of {runs.HOST_NS[step] / 1_000:.0f} us"
                              for step, time in worst.items()))
@@ -76,10 +76,12 @@ def proved_settings(run, tidegate):
     return settings
 
 
-def judge(found, settings, bound):
+def judge(found, settings, bound, run):
     """Returns in what a run exceeds its bound or breaks what the bound rests on."""
-    differing = [f"{name} is {value}, set to {settings[name]}" for name, value in found.settings.items()
-                 if value != settings[name]]
+    # A plain disk has no file for its depth.
+    wanted = {name: value for name, value in settings.items() if run.is_scsi or name != "device/queue_depth"}
+    differing = [f"{name} is {found.settings.get(name)}, set to {value}" for name, value in wanted.items()
+                 if found.settings.get(name) != str(value)]
     checks = {
         "the response": (found.client_max, bound),
         "the drain beyond the disk's contract": (found.disk["overrun_ns"], 0),
@@ -87,8 +89,11 @@ def judge(found, settings, bound):
     }
     exceeding = [f"{what} took {ms(time)} ms, at most {ms(most)} ms" for what, (time, most) in checks.items()
                  if time > most]
-    failing = [f"tune {step} exits with {code}" for step, code in found.tune.items() if code]
-    return differing + failing + exceeding
+    early = [f"the kernel sent {found.early_max} lower requests in a busy period, at most {run.taken_early}"
+             ] if found.early_max > run.taken_early else []
+    steps = ("apply", "status", "undo", "restored") if run.is_scsi else ()
+    failing = [f"tune {step} exits with {found.tune.get(step)}" for step in steps if found.tune.get(step) != 0]
+    return differing + failing + early + exceeding
 
 
 def are_caught(machines, tidegate):

@@ -129,6 +129,8 @@ def boot(kernel, base, job, work):
 
 
 def read_dump(memory, console):
+    if not memory.exists():
+        raise RuntimeError(f"QEMU did not start:\n{console[-2000:]}")
     with memory.open("rb") as file:
         file.seek(DUMP_AT)
         length = struct.unpack("<Q", file.read(8))[0]

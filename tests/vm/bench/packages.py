@@ -6,13 +6,13 @@ import re
 import shutil
 import subprocess
 
-# series: (release of the kernel, version of the packages, package with the build tools)
+# series: (release of the kernel, version of the packages)
 PINNED = {
     "6.1": ("6.1.0-56", "6.1.192-2"),
     "6.12": ("6.12.117+deb12", "6.12.117-1~deb12u1"),
 }
 BUSYBOX = "busybox-static"
-NEEDED = ["apt-get", "dpkg-deb", "qemu-system-x86_64", "gcc", "make", "strip", "ldd"]
+NEEDED = ["apt-get", "apt-cache", "dpkg-deb", "qemu-system-x86_64", "gcc", "make", "strip", "ldd"]
 
 
 class Unavailable(Exception):

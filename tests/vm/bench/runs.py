@@ -57,6 +57,11 @@ class Run:
         return PERIODS[self.tasks] * self.drain_ns // 1_000
 
     @property
+    def taken_early(self):
+        """The lower requests that the kernel may send in a real-time busy period: h of the theorem."""
+        return dict(self.stated).get("taken_early", 1)
+
+    @property
     def seconds(self):
         return self.stated_seconds or min(40, max(10, JOBS * self.period_us // 1_000_000 + 1))
 
@@ -75,7 +80,7 @@ def workload(run):
     """Returns the workload file. Of four tasks, two write."""
     drains = [count * ACCESS_MAX_NS[run.kind] for count in range(1, 65)]
     stated = "".join(f"{key} = {value}\n" for key, value in
-                     {"queue_depth": run.depth, "taken_early": 1, **dict(run.stated)}.items())
+                     {"queue_depth": run.depth, **dict(run.stated), "taken_early": run.taken_early}.items())
     host = "".join(f'{step} = "{time}ns"\n' for step, time in HOST_NS.items())
     text = (f'[policy]\nname = "mq-deadline-tuned"\n[policy.mq-deadline-tuned]\n{stated}'
             f'[drive]\nkind = "pseudo"\ndepth = {len(drains)}\nbatch_ns_max = {drains}\ndrain_ns_max = {drains}\n'

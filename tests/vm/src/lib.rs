@@ -109,7 +109,7 @@ impl Model {
             "send" => return Some(self.send(now, RequestId(number(&mut words)?))),
             "complete" => {
                 let id = RequestId(number(&mut words)?);
-                self.on_device -= 1;
+                self.on_device = self.on_device.checked_sub(1)?;
                 self.observe(now, Event::Complete { id, outcome: Outcome::Done });
             }
             _ => return None,

@@ -39,7 +39,7 @@ use evaluation::EdfEvaluation;
 ///   all `R_i < p_i`, `min(z, E - s)` for L = 1 and `min(z, E - z)` for L > 1; otherwise z.
 ///
 /// Releases lie in the window of full batches: `a < t_X`, and the job completes by `t_X + b(z)`.
-/// Here `t_x = b(s) + (x - 1) b(z)`, and X is the first x for which all tasks together release at
+/// Here `t_x = b(s) + (x - 1) b(z)`, and X is an x, usually the first, for which all tasks together release at
 /// most x z requests in a closed window of length `t_x`. With best effort, `b(max(j, beta))`
 /// replaces `b(j)` in the first and in the last batch, also for s = 0.
 ///

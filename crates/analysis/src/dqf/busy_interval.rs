@@ -22,8 +22,8 @@ use crate::{Inapplicable, System, Verdict};
 /// None: if no window closes, the verdict says so.
 ///
 /// # Complexity
-/// O(n) per round; at most 10,000 rounds, of more than 400 different tasks at most 2^22 terms and 100
-/// rounds.
+/// O(n) per round, with at most 10,000 rounds and then 100. With more than 400 different tasks, the
+/// first rounds evaluate at most 2^22 terms together.
 pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let response_ns = Caps::of(system).busy_ns;
     Ok(vec![verdict(response_ns); system.tasks.len()])
