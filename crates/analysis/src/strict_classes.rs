@@ -40,7 +40,8 @@ const NR_REQUESTS_MAX: u64 = 2_048;
 /// `ahead` is 0 without best effort and 1 + h with it.
 ///
 /// # Source
-/// Own derivation, `docs/theory/stock-kernel.md` section 31. Let a real-time busy period begin at
+/// Own derivation, `docs/theory/stock-kernel.md` section 31; machine-checked, `proofs/StrictClasses.v`,
+/// `strict_classes`. Let a real-time busy period begin at
 /// t: a real-time request is inserted, and none is pending just before. Until it ends, a lower
 /// request is sent only if it had left the scheduler before t: at most h of them.
 /// - After every dispatch at most q requests are on the device. If nothing more is sent, the device
