@@ -36,7 +36,7 @@ const NR_REQUESTS_MAX: u64 = 2_048;
 /// real-time requests, or `None` if the search ends without one.
 ///
 /// # Bound
-/// The least `L > 0` with `(c + sum e_i ceil(L / p_i)) step <= L`, where `step` = drain(q) and `c` =
+/// The least `L > 0` with `(c + sum e_i (floor(L / p_i) + 1)) step <= L`, where `step` = drain(q) and `c` =
 /// `ahead` is 0 without best effort and 1 + h with it.
 ///
 /// # Source
@@ -50,16 +50,15 @@ const NR_REQUESTS_MAX: u64 = 2_048;
 /// - The last dispatch before t was at t or earlier, so the k-th dispatch from t on is at the
 ///   latest at `t + k drain(q)`. On a device without best effort, which is empty at t, the first is
 ///   at t.
-/// - At most h + sum e_i ceil(L / p_i) requests can be sent in \[t, t + L). If the period lasted
-///   until t + L, all of them would have been sent and be complete by then, because
-///   `(1 + h + sum e_i ceil(L / p_i)) drain(q) <= L`; so it ends by t + L. A request that is
-///   released at that instant begins the next period, because completions are processed first.
+/// - At most h + sum e_i (floor(L / p_i) + 1) requests can be sent in \[t, t + L\]. All of them
+///   are sent and complete by t + L, because
+///   `(1 + h + sum e_i (floor(L / p_i) + 1)) drain(q) <= L`; so the period ends by t + L. Requests
+///   released at that very instant are counted, because a kernel may see them before a completion.
 ///
 /// Every real-time request of the period responds within it, so within L, whatever their order.
 ///
 /// # Assumptions
 /// - `step > 0`, and each task keeps its period.
-/// - Completions are processed before releases at the same instant.
 /// - The scheduler has a place for every request, and no lower request ages: checked by the caller.
 ///
 /// # Complexity
@@ -68,8 +67,7 @@ fn busy_period(tasks: &Tasks, ahead: u64, step: Duration) -> Option<Duration> {
     let demand = tasks.demand();
     // Beyond capacity no period ends.
     demand.is_within_capacity(1, step.ns()).then_some(())?;
-    let needed_ns =
-        |length| serial_time_ns(step.ns(), u128::from(ahead) + demand.half_open(length));
+    let needed_ns = |length| serial_time_ns(step.ns(), u128::from(ahead) + demand.closed(length));
     least_fixed_point(demand.kinds.len(), 1, needed_ns).map(Duration::from_ns)
 }
 
@@ -202,7 +200,8 @@ mod tests {
     use super::*;
 
     /// Busy periods in ms, by hand: the second system needs a second job of its first task,
-    /// (1 + 2 + 2) 8 = 40, and the last one is overloaded.
+    /// (1 + 2 + 2) 8 = 40. In the third, a second job can come as the first ends, (1 + 2) 10 = 30. The
+    /// last one is overloaded.
     #[test]
     fn busy_periods_are_those_worked_by_hand() {
         let task = |period, requests| {
@@ -217,6 +216,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|ahead| ms(&one, ahead, 10)), [Some(10), Some(20), Some(30)]);
         let two = [task(25, 1), task(100, 2)];
         assert_eq!([5, 8].map(|step| ms(&two, 1, step)), [Some(20), Some(40)]);
+        assert_eq!(ms(&[task(20, 1)], 1, 10), Some(30));
         assert_eq!(ms(&[task(10, 1)], 1, 10), None);
     }
 }
