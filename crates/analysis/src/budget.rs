@@ -118,6 +118,26 @@ mod tests {
         assert!(is_any_larger, "no budget changed a bound: the test shows nothing");
     }
 
+    /// Goal: without any work, the smaller of the two bounds that need none is left. Method: one task whose
+    /// backlog takes its period or longer, z = 2 and b = (5, 6), so that only the caps hold.
+    #[test]
+    fn without_work_the_smaller_cap_is_the_bound() {
+        let bound = |requests, period_ns| {
+            let period = Duration::from_ns(period_ns);
+            let system = System {
+                tasks: vec![SporadicTask { requests, period, deadline: period }].into(),
+                table: BatchTable::new(&[5, 6].map(Duration::from_ns)).unwrap(),
+                batch_max: 2,
+                best_effort_fill: 0,
+            };
+            dqf::tight_within(&system, &of(0))[0].bound().map(Duration::ns)
+        };
+        // Backlog 6 + 5; linear 6 * 2 / 2 + 2 * 6; L = 3 batches for the 6 requests of 18 ns, so busy 24.
+        assert_eq!(bound(3, 10), Some(18));
+        // Backlog 6 + 6; linear 6 * 3 / 2 + 2 * 6 = 21; L = 2 batches for the 4 requests of 12 ns.
+        assert_eq!(bound(4, 12), Some((2 + 1) * 6));
+    }
+
     #[test]
     fn one_step_gets_no_more_than_its_share() {
         let budget = of(800);

@@ -326,4 +326,22 @@ mod tests {
         assert!(verdicts(&system, false).iter().all(|verdict| verdict.bound().is_none()));
         assert!(!is_provable(&system, false, &budget));
     }
+
+    /// Goal: a search that the budget does not cover proves nothing. Method: deadlines that are met, the
+    /// first of them before the end of the busy interval of 1 + 1 + 3.
+    #[test]
+    fn a_search_beyond_the_budget_proves_nothing() {
+        let task = |requests, deadline_ns| SporadicTask {
+            period: Duration::from_ns(20),
+            requests,
+            deadline: Duration::from_ns(deadline_ns),
+        };
+        let table = BatchTable::new(&[Duration::from_ns(1)]).expect("one positive time");
+        let tasks = vec![task(1, 2), task(3, 10)].into();
+        let system = System { tasks, table, batch_max: 1, best_effort_fill: 0 };
+        let budget = Budget::of_tasks(2);
+        assert!(are_deadlines_met(&system, false, &budget));
+        budget.spend(u64::MAX);
+        assert!(!are_deadlines_met(&system, false, &budget));
+    }
 }

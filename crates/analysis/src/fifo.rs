@@ -127,3 +127,29 @@ fn releases_within(demand: &Demand, busy_ns: u64) -> Option<Vec<u64>> {
     releases.dedup();
     Some(releases)
 }
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::BatchTable;
+
+    use super::*;
+
+    /// Goal: a busy interval with 2^20 releases has a bound, one with more has none. Method: a request of
+    /// 1 ns every 2 ns, and one job of n requests. The n requests and half of the interval fill it, so
+    /// it is 2 n long and has n releases; the wait is longest behind the first.
+    #[test]
+    fn releases_are_tried_up_to_their_limit() {
+        let bound = |requests: u32| {
+            let task = |requests, period_ns| {
+                let period = Duration::from_ns(period_ns);
+                SporadicTask { period, requests, deadline: period }
+            };
+            let tasks = vec![task(1, 2), task(requests, 1 << 40)].into();
+            let table = BatchTable::new(&[Duration::from_ns(1)]).expect("one positive time");
+            let system = System { tasks, table, batch_max: 1, best_effort_fill: 0 };
+            responses(&system).expect("it always applies")[0].bound()
+        };
+        assert_eq!(bound(1 << 20), Some(Duration::from_ns((1 << 20) + 1)));
+        assert_eq!(bound((1 << 20) + 1), None);
+    }
+}

@@ -333,6 +333,8 @@ pub fn up_to_us(time: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_model::{BatchTable, Bytes};
+
     use super::*;
 
     const fn ms(ms: u64) -> Duration {
@@ -416,5 +418,35 @@ mod tests {
         assert_eq!(told(&both, by_both), expected);
         let expected = ["`a` with a period of 150ms and a deadline of 140ms"];
         assert_eq!(told(&both[..1], by_both), expected);
+    }
+
+    /// Returns entries of tasks on a drive with b(1) = 10 us.
+    fn workload(entries: u32, tasks_each: u32, deadline: Duration) -> Workload {
+        let table = BatchTable::new(&[Duration::from_us(10)]).expect("one positive time");
+        let task = |entry| {
+            let periodic = Task::periodic(format!("task-{entry}"), ms(1_000), Bytes::from_kib(4));
+            Task { entry, deadline, ..periodic }
+        };
+        let tasks = (0..entries * tasks_each).map(|number| task(number / tasks_each)).collect();
+        let names = (0..entries).map(|entry| format!("task-{entry}")).collect();
+        Workload { tasks, entries: names, ..Workload::new("drive", 1, table) }
+    }
+
+    /// Goal: changes are sought exactly for workloads that are not proved, up to the documented sizes.
+    /// Method: deadlines of 1 us, which no policy keeps, and which longer deadlines cure.
+    #[test]
+    fn changes_are_sought_for_small_unproved_workloads() {
+        let fits_of = |entries, tasks_each, deadline| {
+            let workload = workload(entries, tasks_each, deadline);
+            fits(&workload, &assess(&workload, PolicyName::Dqf))
+        };
+        let late = Duration::from_us(1);
+        for (entries, tasks_each, is_small) in
+            [(16, 1, true), (17, 1, false), (1, 1 << 10, true), (1, (1 << 10) + 1, false)]
+        {
+            let found = fits_of(entries, tasks_each, late);
+            assert_eq!(!found.is_empty(), is_small, "{entries} entries of {tasks_each}: {found:?}");
+        }
+        assert_eq!(fits_of(16, 1, ms(1_000)), [], "proved as it is");
     }
 }

@@ -230,3 +230,48 @@ pub(crate) fn system_of(
         best_effort_fill: 0,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the bound in a system with A = 100, a change of direction of 5, and reads of best effort
+    /// that cost 20.
+    fn bound(kinds: &[(u32, u64, Op)], batch_max: u32, best_effort_fill: u32) -> Option<u64> {
+        let of = |&(requests, cost_ns, op): &(u32, u64, Op)| {
+            let period = Duration::from_ns(1 << 40);
+            let task = SporadicTask { period, requests, deadline: period };
+            MixedTask { task, request_max: Duration::from_ns(cost_ns), op }
+        };
+        let verdicts = responses(&MixedSystem {
+            tasks: kinds.iter().map(of).collect(),
+            positioning_max: Duration::from_ns(100),
+            switch_max: Duration::from_ns(5),
+            best_effort_max: Duration::from_ns(20),
+            best_effort_ops: vec![Op::Read],
+            known_max: None,
+            batch_max,
+            best_effort_fill,
+        });
+        assert_eq!(verdicts.len(), kinds.len());
+        verdicts[0].bound().map(Duration::ns)
+    }
+
+    /// Goal: each request is charged its own cost, and best effort what it displaces. Method: sums by
+    /// hand for C = 10 + 2 * 30 = 70.
+    #[test]
+    fn every_request_is_charged_its_own_cost() {
+        let kinds = [(1, 10, Op::Read), (2, 30, Op::Read)];
+        assert_eq!(bound(&kinds, 8, 0), Some(2 * 100 + 70));
+        assert_eq!(bound(&kinds[1..], 8, 0), Some(100 + 60), "nothing before it");
+        // M: 30 and 30, 20 instead of the 10, and 20 for each of the two requests that are missing.
+        assert_eq!(bound(&kinds, 8, 5), Some(2 * 100 + 5 * 20 + (30 + 30 + 20 + 2 * 20)));
+        // M = 60 is less than C.
+        assert_eq!(bound(&kinds, 8, 2), Some(2 * 100 + 2 * 20 + 70));
+        // Three batches: best effort alone, two requests, and the third request.
+        assert_eq!(bound(&kinds, 2, 1), Some(3 * 100 + 20 + 70));
+        // A read among two writes: two changes at most.
+        let both = [(1, 10, Op::Read), (2, 30, Op::Write)];
+        assert_eq!(bound(&both, 8, 0), Some(2 * 100 + 70 + 2 * 5));
+    }
+}

@@ -135,6 +135,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// Returns the work that `tasks` tasks with periods from 100,000 release within x; its rate is
@@ -177,6 +179,22 @@ mod tests {
         let within = |limit: u64| closing_point(1 << 20, 1, |x| f(x).filter(|_| x <= limit));
         assert_eq!(within(least / 2), None);
         assert!(within(least * 2).is_some_and(|x| x >= least && x <= least * 2));
+    }
+
+    /// Goal: a point that only just closes is found in few rounds. Method: f(x) is x + 1 below the least
+    /// point and x from there on, up to 1/512 above it, which doubled steps overshoot.
+    #[test]
+    fn a_point_that_only_just_closes_is_found_in_few_rounds() {
+        for least in [1_u64 << 20, 3 << 40, (1 << 50) + 12_345] {
+            let rounds = Cell::new(0);
+            let f = |x: u64| {
+                rounds.set(rounds.get() + 1);
+                assert!(rounds.get() < 100, "{least}: too many rounds");
+                (x <= least + (least >> 9)).then_some(if x < least { x + 1 } else { x })
+            };
+            let found = closing_point(1 << 20, 1, f).expect("closes");
+            assert!((least..=least + (least >> MISSED_BITS)).contains(&found), "{least}: {found}");
+        }
     }
 
     #[test]

@@ -143,3 +143,28 @@ fn leaders(system: &System, jobs: impl Fn(u64) -> u64) -> u128 {
     };
     system.tasks.iter().map(of_task).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SporadicTask;
+
+    /// Goal: where a response exceeds a period, every job that the window and the batch in flight before
+    /// it can reach may be late. Method: one task of 3 requests every 10 ns with z = 2, by hand.
+    #[test]
+    fn a_promise_beyond_a_period_counts_every_job_within_reach() {
+        let period = Duration::from_ns(10);
+        let of = |times_ns: [u64; 2]| System {
+            tasks: vec![SporadicTask { requests: 3, period, deadline: period }].into(),
+            table: BatchTable::new(&times_ns.map(Duration::from_ns)).expect("rising times"),
+            batch_max: 2,
+            best_effort_fill: 0,
+        };
+        // One job is released within the 8 ns of L = 2 hard batches, and L = 1 holds only 2 of its 3
+        // requests: H = (2 + 1) 4. For R = 19 a job led a batch if it was released at most H + R = 31
+        // before: floor(31 / 10) + 1 = 4 jobs, ceil(3 / 2) = 2 batches each. The soft batches are 2 long
+        // and also two: R_q = 2 + 2 * 2.
+        let promised = promise(&of([1, 2]), &of([3, 4]), &[Duration::from_ns(19)]);
+        assert_eq!(promised, Some((6, 4 * 2)));
+    }
+}

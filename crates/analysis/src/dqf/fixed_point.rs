@@ -487,22 +487,39 @@ mod tests {
     use super::super::tight;
     use crate::{SporadicTask, System};
 
+    /// Returns the bounds for tasks of (e, p in ns), with batches as large as the table.
+    fn bounds(tasks: [(u32, u64); 2], times_ns: &[u64]) -> Vec<Option<Duration>> {
+        let task = |(requests, period_ns)| {
+            let period = Duration::from_ns(period_ns);
+            SporadicTask { requests, period, deadline: period }
+        };
+        let times: Vec<Duration> = times_ns.iter().copied().map(Duration::from_ns).collect();
+        let table = BatchTable::new(&times).unwrap();
+        let system = System {
+            tasks: tasks.map(task).to_vec().into(),
+            batch_max: table.batch_max(),
+            table,
+            best_effort_fill: 0,
+        };
+        tight(&system).unwrap().iter().map(|it| it.bound()).collect()
+    }
+
     /// Pins a case that depends on where the loss of the job's own task is counted. Counted at the
     /// last dispatch, like the loss of the other tasks, it gives 15 and 17.
     #[test]
     fn the_loss_of_the_own_task_is_counted_at_its_release() {
-        let task = |requests, period| SporadicTask {
-            requests,
-            period: Duration::from_ns(period),
-            deadline: Duration::from_ns(period),
-        };
-        let system = System {
-            tasks: vec![task(3, 12), task(3, 14)].into(),
-            table: BatchTable::new(&[3, 5, 6, 7].map(Duration::from_ns)).unwrap(),
-            batch_max: 4,
-            best_effort_fill: 0,
-        };
-        let bounds: Vec<_> = tight(&system).unwrap().iter().map(|it| it.bound()).collect();
-        assert_eq!(bounds, [21, 21].map(|ns| Some(Duration::from_ns(ns))));
+        let found = bounds([(3, 12), (3, 14)], &[3, 5, 6, 7]);
+        assert_eq!(found, [21, 21].map(|ns| Some(Duration::from_ns(ns))));
+    }
+
+    /// Goal: a response counts from the job's release, also inside a window. Method: tasks a = (2, 4) and
+    /// b = (1, 10), z = 2, R = (4, 6). Behind a carry-in of one request of a, which takes 1 ns, a can come
+    /// again at 4 - (R_a - 1) mod 4 = 1. If b is released then, 2 + 1 requests are ahead: one full batch
+    /// until 1 + 3, then the last one. By then 2 * 2 + 1 - 1 requests were released, so 2 are left for
+    /// it: R_b = 4 + b(2) - 1. Of a job of a, no second one follows by then: R_a = 4 + b(1) - 1.
+    #[test]
+    fn a_response_counts_from_the_release() {
+        let found = bounds([(2, 4), (1, 10)], &[1, 3]);
+        assert_eq!(found, [4, 6].map(|ns| Some(Duration::from_ns(ns))));
     }
 }

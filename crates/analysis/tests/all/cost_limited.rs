@@ -65,6 +65,9 @@ fn what_comes_again_may_ride_in_the_last_batch() {
     assert_eq!(bound(kinds, 450, 9, 70, 0), Some(280 + 9));
     assert_eq!(bound(kinds, 289, 9, 70, 0), None, "not below the period");
     assert_eq!(bound(kinds, 290, 9, 70, 0), Some(289));
+    // Each of the eight requests may be alone in its batch: 10 and 30 exceed Z = 30. All tasks come again
+    // and C - Z - 1 = 129, but beside the job's last request the batch holds at most Z - c = 20.
+    assert_eq!(bound(&[(4, 10), (4, 30)], 1_500, 9, 30, 0), Some(8 * 100 + 160 + 20));
 }
 
 /// Returns a workload with A = 10 ms, costs of 1 ms for 4 KiB and 20 ms for 1 MiB, four small tasks
