@@ -56,7 +56,8 @@ def table(rows, machines, tidegate):
         results = [machine.results(group, settings) for machine in machines]
         for run, wanted, *found in zip(group, settings, *results):
             bound = tidegate.bound(run)
-            cells = [f"{run.kind}, SCSI" if run.is_scsi else run.kind, run.depth, run.tasks, run.load, ms(bound), *(ms(one.client_max) for one in found),
+            disk = f"{run.kind}, SCSI" if run.is_scsi else run.kind
+            cells = [disk, run.depth, run.tasks, run.load, ms(bound), *(ms(one.client_max) for one in found),
                      ms(tidegate.simulated(run)), f"{100 * max(one.client_max for one in found) // bound} %",
                      *(f"{one.load_rate:.1f}" for one in found)]
             print("| " + " | ".join(map(str, cells)) + " |", flush=True)
