@@ -54,6 +54,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Tests of more than one crate.
     ("soundness",       &["model", "policy", "analysis", "verify", "drive", "sim"]),
     ("vm",              &["model", "policy"]),
+    ("kernel",          &["model", "policy"]),
     ("cpu-soundness",   &["model", "cpu-model", "cpu-analysis", "cpu-sim"]),
     ("repository",      &[]),
 ];
@@ -63,6 +64,7 @@ const TESTS_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["sim"]),
     ("sim", &["stats", "disksim"]),
     ("report", &["policy", "sim", "verify"]),
+    ("kernel", &["analysis", "drive", "sim"]),
 ];
 
 /// Crates that must not depend on each other in any way, tests included.

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Policies as pure decisions: which request goes to the device, and when to ask again.
+ *
+ *	tg_insert, tg_complete, tg_cancel	all events of an instant, completions first
+ *	tg_decide until it is not TG_SEND	the round: what it sends goes to the device together
+ *
+ * Nothing here reads a clock, allocates, divides or sleeps, and the kernel's headers are only needed
+ * for the names of types. The caller serialises all calls on one struct tg, and its `now` never
+ * decreases. The rules, their sources and their guarantees are those of the Rust policies of the
+ * same names (crates/policy); tests/kernel holds both to the same decisions.
+ *
+ * Cost, for n queued requests and u units (requests that one job of each task releases):
+ *
+ *	tg_insert, tg_cancel	O(log n); with tokens once for each request that gets its token
+ *	tg_complete		O(log n + e), e the requests of one job
+ *	tg_decide		O(log n); `gated-drain` at most O(u log u), when an idle device may
+ *				not get all waiting units, or when all units become ready at once
+ *
+ * Limits: all instants are below TG_TIME_MAX after the clock's start, and so is every duration of a
+ * plan, so no sum of a few of them overflows. A plan does not change: the caller drains the device
+ * and makes a new struct tg.
+ */
+#ifndef TG_DECIDE_H
+#define TG_DECIDE_H
+
+#include "heap.h"
+
+/* 36 years in ns. */
+#define TG_TIME_MAX ((u64)1 << 60)
+
+enum tg_policy {
+	TG_DQF,			/* batches to an idle device, filled with best effort */
+	TG_RTIO_LIMIT,		/* real time alone on the device, best effort up to a depth */
+	TG_ADAPTIVE_DRAIN,	/* best effort until the latest safe instant, for one task */
+	TG_GATED_DRAIN,		/* the same for several tasks */
+	TG_POLICIES,
+};
+
+/* The order of best effort. */
+enum tg_order {
+	TG_FIFO,
+	TG_ELEVATOR,		/* upwards only (C-LOOK), with a limit on newcomers in a sweep */
+	TG_ORDERS,
+};
+
+enum tg_class {
+	TG_HARD,
+	TG_SOFT,
+	TG_INTERACTIVE,
+	TG_BEST_EFFORT,
+};
+
+/* A request. The caller owns it, and leaves it in place from tg_insert to its completion. */
+struct tg_request {
+	/* Set by the caller before tg_insert. */
+	enum tg_class class;
+	u32 task;		/* the contract by index; any other: no contract */
+	u64 released;		/* ns */
+	/* ns: later than released if something held it back; never decreases within a task */
+	u64 eligible;
+	u64 due;		/* ns; TG_NEVER without a deadline of its own */
+	u64 position;		/* of its first sector */
+
+	/* Private. */
+	u64 number;		/* of arrival */
+	struct tg_node node;
+	struct tg_heap *queue;	/* NULL on the device, and while a unit has it */
+	struct tg_unit *unit;	/* of gated-drain */
+};
+
+enum tg_stage {
+	TG_COOLING,		/* idle until next_release */
+	TG_READY,		/* idle since then */
+	TG_WAITING,
+	TG_IN_FLIGHT,
+};
+
+/* One request of one job of a task; private. */
+struct tg_unit {
+	enum tg_stage stage;
+	struct tg_node by_time, by_next_due;
+	struct tg_request *request;	/* while waiting or in flight */
+	struct tg_task *task;
+	u64 next_release;
+	u64 token_returns;
+};
+
+/* A task with its contract. */
+struct tg_task {
+	/* Set by the caller. */
+	u64 period, deadline;	/* ns */
+	u32 requests;		/* of one job, released together */
+
+	/* Private. */
+	struct tg_unit *units;
+	u32 unit_count;
+	struct tg_heap excess;	/* gated-drain: requests without a unit */
+	struct tg_heap waiting;	/* requests without a token */
+	struct tg_node turn;	/* when the first of them gets its token */
+	u32 token;		/* the unit with the oldest token */
+};
+
+/* ns[n - 1]: the longest time of n requests. */
+struct tg_table {
+	const u64 *ns;
+	u32 count;
+};
+
+/* What was proved. The caller keeps all that it points to. */
+struct tg_plan {
+	enum tg_policy policy;
+	enum tg_order order;
+	bool has_tokens;		/* a task beyond its contract waits, and delays only itself */
+	u32 depth;			/* K: requests that the device accepts */
+	u32 batch_max, fill;		/* dqf: z, beta */
+	u32 best_effort_depth;		/* rtio-limit: q_b */
+	struct tg_table batch;		/* dqf: b(1..) */
+	struct tg_table drain;		/* adaptive-drain, gated-drain: drain(1..) */
+	struct tg_task *tasks;
+	u32 task_count;
+	struct tg_unit *units;		/* as many as all tasks have requests */
+	u32 unit_count;
+};
+
+enum tg_what {
+	TG_AWAIT,		/* ask again after the next event */
+	TG_NOT_BEFORE,		/* ask again at `at`, or after the next event */
+	TG_SEND,		/* send `request` in this round, and ask again */
+};
+
+struct tg_decision {
+	enum tg_what what;
+	u64 at;				/* ns */
+	struct tg_request *request;
+};
+
+struct tg_dqf {
+	bool is_forming;
+	u32 real_time_left, room;	/* of the batch that is being formed */
+	u64 late_from;			/* the batch on the device is late from here */
+	u64 resume;			/* best effort waits until then */
+};
+
+struct tg_rtio {
+	bool is_sending, is_closed;	/* a round of real time is being sent, is on the device */
+};
+
+struct tg_adaptive {
+	u64 deadline, period;
+	u64 next_release;		/* of the task */
+};
+
+struct tg_gated {
+	u32 granted;			/* waiting units that may be sent in this round */
+	u32 unit_count, in_flight_count;	/* units of all tasks, and those on the device */
+	struct tg_heap waiting;		/* by due */
+	struct tg_heap in_flight_by_next_due;
+	struct tg_heap cooling, cooling_by_next_due;	/* idle until next_release */
+	struct tg_heap ready;		/* idle, by relative deadline */
+};
+
+struct tg {
+	struct tg_plan plan;
+	u64 numbers;			/* given to requests */
+	u32 in_flight, best_effort_in_flight;
+	struct tg_heap real_time[TG_BEST_EFFORT];	/* by class */
+	struct tg_heap sweep[2];	/* best effort: the running sweep and the next */
+	u32 running;			/* which one runs */
+	u32 newcomers_left;		/* how many may still join it */
+	u64 heads_at;			/* the position of the last best effort */
+	struct tg_heap in_flight_by_due;	/* real time, for the drain policies */
+	struct tg_heap turns;		/* tasks with a request that waits for a token */
+	bool is_round;			/* decide has sent, and is to be asked again */
+	union {
+		struct tg_dqf dqf;
+		struct tg_rtio rtio;
+		struct tg_adaptive adaptive;
+		struct tg_gated gated;
+	};
+};
+
+/* Returns in what a plan is wrong, or NULL. */
+const char *tg_plan_fault(const struct tg_plan *plan);
+
+/* Begins with an idle device and a plan without fault. */
+void tg_init(struct tg *tg, const struct tg_plan *plan);
+
+void tg_insert(struct tg *tg, struct tg_request *request, u64 now);
+
+/* The device completed a request. */
+void tg_complete(struct tg *tg, struct tg_request *request, u64 now);
+
+/* Takes back a request that waits; returns false if it is on the device. Not within a round. */
+bool tg_cancel(struct tg *tg, struct tg_request *request);
+
+struct tg_decision tg_decide(struct tg *tg, u64 now);
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Best effort is sent while "stop now, wait until the device is empty, send all waiting units
+ * together" keeps every deadline of every task: crates/policy/src/gated_drain.rs states the
+ * conditions and the order.
+ *
+ *	unit:   Idle ----released----> Waiting ----sent----> in flight
+ *	         ^                                               |
+ *	         +------------------- completes -----------------+
+ *
+ * A unit has up to two nodes in heaps, so nothing is scanned but the units of one task. Time alone
+ * only closes this gate, so it never asks for a wake-up.
+ */
+#include "policies.h"
+
+/* A dispatch whose conditions are being checked. */
+struct proposal {
+	u32 outstanding;	/* requests on the device after it */
+	u32 left;		/* units that are not on the device after it */
+	u64 due_on_device, due_waiting;		/* the earliest after it */
+	bool is_best_effort;
+};
+
+static u64 next_due(const struct tg_unit *unit)
+{
+	return unit->next_release + unit->task->deadline;
+}
+
+static void make_idle(struct tg *tg, struct tg_unit *unit)
+{
+	struct tg_gated *gated = &tg->gated;
+	u64 place = unit - tg->plan.units;
+
+	unit->stage = TG_COOLING;
+	tg_heap_add(&gated->cooling, &unit->by_time, unit->next_release, place);
+	tg_heap_add(&gated->cooling_by_next_due, &unit->by_next_due, next_due(unit), place);
+}
+
+static void leave_idle(struct tg_gated *gated, struct tg_unit *unit)
+{
+	if (unit->stage == TG_READY) {
+		tg_heap_remove(&gated->ready, &unit->by_time);
+		return;
+	}
+	tg_heap_remove(&gated->cooling, &unit->by_time);
+	tg_heap_remove(&gated->cooling_by_next_due, &unit->by_next_due);
+}
+
+/* Units whose next job may come now become ready. */
+static void pass_time(struct tg *tg, u64 now)
+{
+	struct tg_gated *gated = &tg->gated;
+	struct tg_unit *unit;
+
+	while (tg_heap_key(&gated->cooling) <= now) {
+		unit = tg_owner(gated->cooling.root, struct tg_unit, by_time);
+		leave_idle(gated, unit);
+		unit->stage = TG_READY;
+		tg_heap_add(&gated->ready, &unit->by_time, unit->task->deadline,
+			    unit - tg->plan.units);
+	}
+}
+
+void tg_gated_init(struct tg *tg)
+{
+	struct tg_task *task;
+	u32 i, k;
+
+	tg->gated = (struct tg_gated){ 0 };
+	for (i = 0; i < tg->plan.task_count; i++) {
+		task = &tg->plan.tasks[i];
+		/* More than the device accepts are never proved, and never on it together. */
+		task->unit_count = tg_min(task->requests, tg->plan.depth);
+		for (k = 0; k < task->unit_count; k++) {
+			make_idle(tg, &task->units[k]);
+			tg->gated.unit_count++;
+		}
+	}
+}
+
+/* The idle unit of a task that may be released first. */
+static struct tg_unit *idle_unit(struct tg_task *task)
+{
+	struct tg_unit *found = NULL, *unit;
+
+	for (unit = task->units; unit < task->units + task->unit_count; unit++)
+		if ((unit->stage == TG_COOLING || unit->stage == TG_READY) &&
+		    (!found || unit->next_release < found->next_release))
+			found = unit;
+	return found;
+}
+
+/* Gives a request an idle unit of its task, if there is one. */
+static bool admit(struct tg *tg, struct tg_task *task, struct tg_request *request)
+{
+	struct tg_unit *unit = idle_unit(task);
+
+	if (!unit)
+		return false;
+	leave_idle(&tg->gated, unit);
+	unit->stage = TG_WAITING;
+	unit->request = request;
+	request->unit = unit;
+	unit->next_release = request->eligible + task->period;
+	tg_heap_add(&tg->gated.waiting, &unit->by_time, tg_due(request, task->deadline),
+		    unit - tg->plan.units);
+	return true;
+}
+
+void tg_gated_insert(struct tg *tg, struct tg_request *request)
+{
+	struct tg_task *task;
+
+	if (request->class == TG_BEST_EFFORT || request->task >= tg->plan.task_count) {
+		tg_push_by_class(tg, request);
+		return;
+	}
+	task = &tg->plan.tasks[request->task];
+	if (!admit(tg, task, request))
+		tg_push(tg, &task->excess, request);
+}
+
+/* A unit is idle again; its task's oldest request beyond the contract takes it. */
+static void free_unit(struct tg *tg, struct tg_unit *unit)
+{
+	struct tg_request *request = tg_first(&unit->task->excess);
+
+	make_idle(tg, unit);
+	if (request) {
+		tg_take(request);
+		admit(tg, unit->task, request);
+	}
+}
+
+void tg_gated_complete(struct tg *tg, struct tg_request *request)
+{
+	struct tg_unit *unit = request->unit;
+
+	if (!unit)
+		return;
+	tg_heap_remove(&tg->in_flight_by_due, &unit->by_time);
+	tg_heap_remove(&tg->gated.in_flight_by_next_due, &unit->by_next_due);
+	tg->gated.in_flight_count--;
+	free_unit(tg, unit);
+}
+
+bool tg_gated_cancel(struct tg *tg, struct tg_request *request)
+{
+	struct tg_unit *unit = request->unit;
+
+	if (!unit || unit->stage != TG_WAITING)
+		return false;
+	tg_heap_remove(&tg->gated.waiting, &unit->by_time);
+	free_unit(tg, unit);
+	return true;
+}
+
+static bool is_allowed(const struct tg *tg, u64 now, const struct proposal *proposal)
+{
+	const struct tg_gated *gated = &tg->gated;
+	u64 drain = tg_drain(tg, proposal->outstanding);
+	u64 empty_by = now + drain, served_by = empty_by + tg_drain(tg, proposal->left);
+
+	return drain != TG_UNKNOWN &&
+	       empty_by <= proposal->due_on_device &&
+	       served_by <= proposal->due_waiting &&
+	       served_by <= tg_heap_key(&gated->cooling_by_next_due) &&
+	       served_by - now <= tg_heap_key(&gated->ready) &&
+	       (!proposal->is_best_effort ||
+		empty_by + tg_drain(tg, gated->unit_count) <=
+			tg_heap_key(&gated->in_flight_by_next_due));
+}
+
+/*
+ * Whether the `count` waiting units that are due first may be sent together, the first of them at
+ * `due_first`, with the rest due from `due_behind` on.
+ */
+static bool may_send(const struct tg *tg, u64 now, u32 count, u64 due_first, u64 due_behind)
+{
+	const struct tg_gated *gated = &tg->gated;
+	struct proposal proposal = {
+		.outstanding = tg->in_flight + count,
+		.left = gated->unit_count - gated->in_flight_count - count,
+		.due_on_device = tg_min(tg_heap_key(&tg->in_flight_by_due), due_first),
+		.due_waiting = due_behind,
+	};
+
+	return is_allowed(tg, now, &proposal);
+}
+
+/*
+ * How many waiting units an empty device gets that may not get all: as many as are allowed, those
+ * that are due first. If no number is, a contract has been broken, and the device gets all. The
+ * units move to another heap in their order, so each number is tried once: O(u log u).
+ */
+static u32 grant_empty(struct tg *tg, u64 now)
+{
+	struct tg_heap *waiting = &tg->gated.waiting, tried = { 0 };
+	u64 due_first = tg_heap_key(waiting), key, order;
+	u32 most = 0;
+	struct tg_node *node;
+
+	while ((node = waiting->root)) {
+		key = node->key;
+		order = node->order;
+		tg_heap_remove(waiting, node);
+		tg_heap_add(&tried, node, key, order);
+		if (waiting->count &&
+		    may_send(tg, now, tried.count, due_first, tg_heap_key(waiting)))
+			most = tried.count;
+	}
+	*waiting = tried;
+	return most ? most : tg_min(waiting->count, tg->plan.depth);
+}
+
+/* How many of the waiting units, those that are due first, may be sent now. */
+static u32 grant(struct tg *tg, u64 now)
+{
+	const struct tg_heap *waiting = &tg->gated.waiting;
+	u64 due_first = tg_heap_key(waiting);
+
+	if (may_send(tg, now, waiting->count, due_first, TG_NEVER))
+		return waiting->count;
+	if (!tg->in_flight)
+		return grant_empty(tg, now);
+	return may_send(tg, now, 1, due_first, tg_heap_second_key(waiting));
+}
+
+/* Whether a request without a contract may be sent now, while no unit waits. */
+static bool may_add(const struct tg *tg, u64 now)
+{
+	const struct tg_gated *gated = &tg->gated;
+	struct proposal proposal = {
+		.outstanding = tg->in_flight + 1,
+		.left = gated->unit_count - gated->in_flight_count,
+		.due_on_device = tg_heap_key(&tg->in_flight_by_due),
+		.due_waiting = TG_NEVER,
+		.is_best_effort = true,
+	};
+
+	if (!gated->unit_count)
+		return proposal.outstanding <= tg->plan.depth;
+	return is_allowed(tg, now, &proposal);
+}
+
+static struct tg_decision send_unit(struct tg *tg)
+{
+	struct tg_gated *gated = &tg->gated;
+	struct tg_unit *unit = tg_owner(gated->waiting.root, struct tg_unit, by_time);
+	u64 due = unit->by_time.key, place = unit->by_time.order;
+
+	tg_heap_remove(&gated->waiting, &unit->by_time);
+	tg_heap_add(&tg->in_flight_by_due, &unit->by_time, due, place);
+	tg_heap_add(&gated->in_flight_by_next_due, &unit->by_next_due, next_due(unit), place);
+	gated->in_flight_count++;
+	unit->stage = TG_IN_FLIGHT;
+	return tg_send(tg, unit->request);
+}
+
+static struct tg_decision next_unit(struct tg *tg, u64 now)
+{
+	struct tg_gated *gated = &tg->gated;
+
+	if (!gated->granted)
+		gated->granted = grant(tg, now);
+	if (!gated->granted)
+		return tg_await();
+	gated->granted--;
+	return send_unit(tg);
+}
+
+struct tg_decision tg_gated_decide(struct tg *tg, u64 now)
+{
+	struct tg_request *real_time = tg_next_real_time(tg);
+
+	pass_time(tg, now);
+	if (tg->gated.waiting.count)
+		return next_unit(tg, now);
+	if (!(real_time || tg_has_best_effort(tg)) || !may_add(tg, now))
+		return tg_await();
+	return tg_send(tg, real_time ? real_time : tg_pop_best_effort(tg));
+}

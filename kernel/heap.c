@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "heap.h"
+
+static u32 reach(const struct tg_node *node)
+{
+	return node ? node->reach : 0;
+}
+
+static bool is_before(const struct tg_node *a, const struct tg_node *b)
+{
+	return a->key != b->key ? a->key < b->key : a->order < b->order;
+}
+
+/* Makes the way right the shortest again, and returns whether its length changed. */
+static bool restore(struct tg_node *node)
+{
+	struct tg_node *left = node->left;
+	u32 old = node->reach;
+
+	if (reach(left) < reach(node->right)) {
+		node->left = node->right;
+		node->right = left;
+	}
+	node->reach = reach(node->right) + 1;
+	return node->reach != old;
+}
+
+/*
+ * Merges the two ways right by rising key, then restores the merged way from its end. Each has at
+ * most log2(n + 1) nodes. Returns the root, which has no parent.
+ */
+static struct tg_node *merge(struct tg_node *a, struct tg_node *b)
+{
+	struct tg_node *root = NULL, **link = &root, *above = NULL, *other;
+
+	while (a && b) {
+		if (is_before(b, a)) {
+			other = a;
+			a = b;
+			b = other;
+		}
+		*link = a;
+		a->parent = above;
+		above = a;
+		link = &a->right;
+		a = a->right;
+	}
+	*link = a ? a : b;
+	if (*link)
+		(*link)->parent = above;
+	for (; above; above = above->parent)
+		restore(above);
+	return root;
+}
+
+void tg_heap_add(struct tg_heap *heap, struct tg_node *node, u64 key, u64 order)
+{
+	*node = (struct tg_node){ .key = key, .order = order, .reach = 1 };
+	heap->root = merge(heap->root, node);
+	heap->count++;
+}
+
+void tg_heap_remove(struct tg_heap *heap, struct tg_node *node)
+{
+	struct tg_node *above = node->parent;
+	struct tg_node *below = merge(node->left, node->right);
+
+	if (below)
+		below->parent = above;
+	if (!above)
+		heap->root = below;
+	else if (above->left == node)
+		above->left = below;
+	else
+		above->right = below;
+	/* Each node whose reach changes has a greater one than the node below: log2(n + 1) at most. */
+	while (above && restore(above))
+		above = above->parent;
+	heap->count--;
+}
+
+u64 tg_heap_second_key(const struct tg_heap *heap)
+{
+	const struct tg_node *root = heap->root;
+	u64 left = root && root->left ? root->left->key : TG_NEVER;
+	u64 right = root && root->right ? root->right->key : TG_NEVER;
+
+	return left < right ? left : right;
+}

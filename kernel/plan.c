@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Checks what the policies take for granted of a plan. It proves nothing. */
+#include "policies.h"
+
+static bool is_rising(const struct tg_table *table)
+{
+	u32 i;
+
+	for (i = 0; i < table->count; i++)
+		if (!table->ns[i] || table->ns[i] >= TG_TIME_MAX ||
+		    (i && table->ns[i] < table->ns[i - 1]))
+			return false;
+	return true;
+}
+
+static bool is_duration(u64 ns)
+{
+	return ns && ns < TG_TIME_MAX;
+}
+
+static const char *task_fault(const struct tg_plan *plan)
+{
+	u64 requests = 0;
+	u32 i;
+
+	for (i = 0; i < plan->task_count; i++) {
+		const struct tg_task *task = &plan->tasks[i];
+
+		if (!is_duration(task->period) || !is_duration(task->deadline))
+			return "a task needs a period and a deadline, in ns";
+		if (!task->requests)
+			return "a job of a task has at least one request";
+		requests += task->requests;
+	}
+	return requests == plan->unit_count ? NULL : "there is not one unit for each request";
+}
+
+static const char *limit_fault(const struct tg_plan *plan)
+{
+	if (!plan->depth)
+		return "the device must accept at least one request";
+	if (!plan->batch_max || plan->batch_max > plan->depth)
+		return "a batch has 1 to depth requests";
+	if (plan->fill > plan->batch_max)
+		return "best effort fills a batch up to its largest size at most";
+	if (plan->best_effort_depth > plan->depth)
+		return "best effort cannot have more places than the device";
+	return NULL;
+}
+
+static const char *table_fault(const struct tg_plan *plan)
+{
+	if (!is_rising(&plan->batch) || !is_rising(&plan->drain))
+		return "a table has times in ns, none shorter than the one before";
+	if (plan->policy == TG_DQF && plan->batch.count < plan->batch_max)
+		return "dqf needs the time of each batch that it may send";
+	if ((plan->policy == TG_ADAPTIVE_DRAIN || plan->policy == TG_GATED_DRAIN) &&
+	    !plan->drain.count)
+		return "a drain policy needs drain times";
+	return NULL;
+}
+
+const char *tg_plan_fault(const struct tg_plan *plan)
+{
+	const char *fault;
+
+	if ((u32)plan->policy >= TG_POLICIES || (u32)plan->order >= TG_ORDERS)
+		return "unknown policy or order of best effort";
+	fault = limit_fault(plan);
+	if (!fault)
+		fault = table_fault(plan);
+	return fault ? fault : task_fault(plan);
+}

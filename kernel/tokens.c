@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tokens: a task that exceeds its contract delays only itself. A task with e requests in a job has
+ * e tokens. A request takes one to reach the policy, and the token returns a period later. A
+ * request without a token waits in the queue of its task.
+ *
+ *	insert --> queue of its task --(token)--> eligible: the policy --> device
+ *	                                  ^           |
+ *	                                  +- period --+
+ *
+ * Instants are nominal: a token is taken when both the request and the token were there, even if
+ * the caller is late. tg_due() moves the deadline of a request that waited.
+ *
+ * Tokens return in the order in which they were taken, so the tokens of a task are a ring over its
+ * units: `token` is the one that returns first.
+ */
+#include "policies.h"
+
+/* A request without a contract is best effort, but a stream without figures stays what it is. */
+static void drop_contract(struct tg_request *request)
+{
+	if (request->class == TG_SOFT && request->due == TG_NEVER)
+		return;
+	request->class = TG_BEST_EFFORT;
+}
+
+/* When the first request of a task gets its token. */
+static u64 turn_at(const struct tg_task *task)
+{
+	u64 returns = task->units[task->token].token_returns;
+
+	return tg_max(tg_first(&task->waiting)->eligible, returns);
+}
+
+static void add_turn(struct tg *tg, struct tg_task *task)
+{
+	if (task->waiting.count)
+		tg_heap_add(&tg->turns, &task->turn, turn_at(task),
+			    tg_first(&task->waiting)->number);
+}
+
+static void take_token(struct tg_task *task, u64 at)
+{
+	task->units[task->token].token_returns = at + task->period;
+	task->token = task->token + 1 < task->requests ? task->token + 1 : 0;
+}
+
+static void hand_over(struct tg *tg, struct tg_task *task)
+{
+	struct tg_request *request = tg_first(&task->waiting);
+	u64 at = task->turn.key;
+
+	tg_heap_remove(&tg->turns, &task->turn);
+	tg_take(request);
+	request->eligible = at;
+	take_token(task, at);
+	add_turn(tg, task);
+	tg_release(tg, request);
+}
+
+/* Gives the policy all requests that have their tokens until then, in the order of eligibility. */
+void tg_tokens_hand_over(struct tg *tg, u64 until)
+{
+	while (tg_heap_key(&tg->turns) <= until)
+		hand_over(tg, tg_owner(tg->turns.root, struct tg_task, turn));
+}
+
+void tg_tokens_insert(struct tg *tg, struct tg_request *request, u64 now)
+{
+	u64 until = tg_min(request->eligible, now);
+	struct tg_task *task;
+
+	/* A request that became eligible earlier reaches the policy first. */
+	tg_tokens_hand_over(tg, until);
+	if (request->class == TG_BEST_EFFORT || request->task >= tg->plan.task_count) {
+		if (request->class != TG_BEST_EFFORT)
+			drop_contract(request);
+		tg_release(tg, request);
+		return;
+	}
+	task = &tg->plan.tasks[request->task];
+	tg_push(tg, &task->waiting, request);
+	if (task->waiting.count == 1) {
+		add_turn(tg, task);
+		tg_tokens_hand_over(tg, until);
+	}
+}
+
+/* Takes back a request that waits for a token. */
+void tg_tokens_cancel(struct tg *tg, struct tg_request *request)
+{
+	struct tg_task *task = &tg->plan.tasks[request->task];
+
+	tg_heap_remove(&tg->turns, &task->turn);
+	tg_take(request);
+	add_turn(tg, task);
+}

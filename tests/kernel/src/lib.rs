@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Holds the decisions of the kernel target, in C, to those of the policies, in Rust.
+//!
+//! Both get the same events and must decide the same at every question, whatever a device or its
+//! users do. The tests feed random streams and those of simulated workloads. Sources in which one
+//! line is wrong show that they can fail.
+
+pub mod duel;
+pub mod faults;
+pub mod kernel_policy;
+pub mod library;
+pub mod random;

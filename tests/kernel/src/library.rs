@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Compiles the kernel's decisions into a shared library, and loads it.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::transmute;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::faults::Fault;
+
+/// The directory with the sources.
+pub const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernel");
+
+/// The sources of the decisions, which include no header of a kernel.
+pub const SOURCES: [&str; 9] = [
+    "adaptive_drain.c",
+    "decide.c",
+    "dqf.c",
+    "gated_drain.c",
+    "heap.c",
+    "plan.c",
+    "queues.c",
+    "rtio_limit.c",
+    "tokens.c",
+];
+
+/// Undefined behaviour of C traps.
+const FLAGS: [&str; 11] = [
+    "-std=gnu11",
+    "-O1",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fsanitize=undefined",
+    "-fsanitize-undefined-trap-on-error",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wdeclaration-after-statement",
+    "-Wswitch-enum",
+];
+
+/// The plan as the C code's shim takes it; see `c/shim.c`.
+#[repr(C)]
+pub(crate) struct ShimPlan {
+    pub(crate) policy: u32,
+    pub(crate) order: u32,
+    pub(crate) has_tokens: u32,
+    pub(crate) depth: u32,
+    pub(crate) batch_max: u32,
+    pub(crate) fill: u32,
+    pub(crate) best_effort_depth: u32,
+    pub(crate) batch_count: u32,
+    pub(crate) drain_count: u32,
+    pub(crate) task_count: u32,
+    pub(crate) batch: *const u64,
+    pub(crate) drain: *const u64,
+    pub(crate) tasks: *const u64,
+}
+
+/// A request as the shim takes it.
+#[repr(C)]
+pub(crate) struct ShimRequest {
+    pub(crate) id: u64,
+    pub(crate) released: u64,
+    pub(crate) eligible: u64,
+    pub(crate) due: u64,
+    pub(crate) position: u64,
+    pub(crate) task: u32,
+    pub(crate) class: u32,
+}
+
+/// A pointer to memory of the library.
+pub(crate) type Handle = *mut c_void;
+
+type Make = unsafe extern "C" fn(*const ShimPlan, *mut *const c_char) -> Handle;
+type Insert = unsafe extern "C" fn(Handle, *const ShimRequest, u64) -> Handle;
+type Complete = unsafe extern "C" fn(Handle, Handle, u64);
+type Cancel = unsafe extern "C" fn(Handle, Handle) -> i32;
+type Decide = unsafe extern "C" fn(Handle, u64, *mut u64) -> u32;
+type Free = unsafe extern "C" fn(Handle);
+
+/// The functions of a loaded library, which is never unloaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Library {
+    pub(crate) make: Make,
+    pub(crate) insert: Insert,
+    pub(crate) complete: Complete,
+    pub(crate) cancel: Cancel,
+    pub(crate) decide: Decide,
+    /// Frees a request.
+    pub(crate) discard: Free,
+    /// Frees a policy.
+    pub(crate) free: Free,
+}
+
+/// The compiled sources, of which one may be compiled again with a fault.
+pub struct Objects {
+    folder: tempfile::TempDir,
+}
+
+impl Objects {
+    /// Compiles all sources; `None` if this machine has no C compiler.
+    ///
+    /// # Panics
+    /// If a source does not compile, or the directory for temporary files is not writable.
+    pub fn compile() -> Option<Self> {
+        Command::new("cc").arg("--version").output().ok()?;
+        let objects = Self { folder: tempfile::tempdir().expect("a temporary directory") };
+        for source in SOURCES {
+            compile(&Path::new(KERNEL).join(source), &objects.of(source), &["-Werror"]);
+        }
+        let shim = concat!(env!("CARGO_MANIFEST_DIR"), "/c/shim.c");
+        compile(Path::new(shim), &objects.of("shim.c"), &["-Werror"]);
+        Some(objects)
+    }
+
+    /// Loads the sources as they are.
+    ///
+    /// # Panics
+    /// As [`Self::compile`].
+    pub fn load(&self) -> Library {
+        self.link("right", |source| self.of(source))
+    }
+
+    /// Loads the sources with a fault, under a number of its own.
+    ///
+    /// # Panics
+    /// If its place does not occur exactly once in the source, or the result does not compile.
+    pub fn load_faulty(&self, number: usize, fault: &Fault) -> Library {
+        let path = Path::new(KERNEL).join(fault.source);
+        let text = std::fs::read_to_string(&path).expect("the source can be read");
+        assert_eq!(text.matches(fault.right).count(), 1, "occurrences of {fault}");
+        let name = format!("fault-{number}");
+        let wrong = self.folder.path().join(format!("{name}.c"));
+        std::fs::write(&wrong, text.replacen(fault.right, fault.wrong, 1)).expect("writable");
+        let object = wrong.with_extension("o");
+        compile(&wrong, &object, &["-w"]);
+        self.link(
+            &name,
+            |source| {
+                if source == fault.source { object.clone() } else { self.of(source) }
+            },
+        )
+    }
+
+    fn of(&self, source: &str) -> PathBuf {
+        self.folder.path().join(source).with_extension("o")
+    }
+
+    fn link(&self, name: &str, object_of: impl Fn(&str) -> PathBuf) -> Library {
+        let library = self.folder.path().join(format!("{name}.so"));
+        let objects = SOURCES.iter().chain(&["shim.c"]).map(|source| object_of(source));
+        run(Command::new("cc").arg("-shared").args(objects).arg("-o").arg(&library));
+        load(&library)
+    }
+}
+
+fn compile(source: &Path, object: &Path, flags: &[&str]) {
+    let mut command = Command::new("cc");
+    command.args(FLAGS).args(flags).arg("-I").arg(KERNEL).arg("-c").arg(source);
+    run(command.arg("-o").arg(object));
+}
+
+fn run(command: &mut Command) {
+    let done = command.output().expect("the compiler starts");
+    assert!(done.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[expect(unsafe_code, reason = "loads a library and types its functions")]
+fn load(path: &Path) -> Library {
+    let name = CString::new(path.as_os_str().as_bytes()).expect("a path without NUL");
+    // SAFETY: the name is a C string; the library has no initialiser.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    assert!(!library.is_null(), "{} does not load", path.display());
+    let find = |name: &CStr| {
+        // SAFETY: the library is loaded, and never unloaded.
+        let symbol = unsafe { libc::dlsym(library, name.as_ptr()) };
+        assert!(!symbol.is_null(), "{name:?} is missing");
+        symbol
+    };
+    // SAFETY: shim.c defines these functions with these types.
+    unsafe {
+        Library {
+            make: transmute::<Handle, Make>(find(c"shim_new")),
+            insert: transmute::<Handle, Insert>(find(c"shim_insert")),
+            complete: transmute::<Handle, Complete>(find(c"shim_complete")),
+            cancel: transmute::<Handle, Cancel>(find(c"shim_cancel")),
+            decide: transmute::<Handle, Decide>(find(c"shim_decide")),
+            discard: transmute::<Handle, Free>(find(c"shim_drop")),
+            free: transmute::<Handle, Free>(find(c"shim_free")),
+        }
+    }
+}

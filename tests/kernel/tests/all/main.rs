@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All integration tests, in one program.
+
+mod conformance;
+mod plans;
+mod portable;
+mod simulated;
