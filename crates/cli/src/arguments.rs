@@ -53,6 +53,10 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Show results as one page, for a browser and for paper.
     Report(ReportArguments),
+    /// Reproduce figures and tables of the literature, and compare them with what was published.
+    #[command(after_help = "Exit codes: 0 every fact agrees or is explained, 1 some fact differs without a \
+                            stated reason, or interrupted, 2 wrong input, 3 the environment failed.")]
+    Reproduce(ReproduceArguments),
     /// Serve a disk as block exports, each with a contract, to programs that know nothing of
     /// Tidegate.
     #[command(
@@ -232,6 +236,27 @@ pub(crate) struct ReportArguments {
     /// The page to create (HTML); printed to standard output if left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArguments {
+    /// Studies to reproduce: names that --list shows, or folders with a study.toml.
+    #[arg(value_name = "STUDY", required_unless_present_any = ["all", "list"])]
+    pub(crate) studies: Vec<String>,
+    /// Reproduce every study.
+    #[arg(long, conflicts_with = "studies")]
+    pub(crate) all: bool,
+    /// List the studies and what they reproduce.
+    #[arg(long, conflicts_with_all = ["studies", "all", "quick", "out"])]
+    pub(crate) list: bool,
+    /// Take shorter runs and fewer points.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Write results (JSON, CSV) and figures (SVG) into this new folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]

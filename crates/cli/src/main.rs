@@ -23,6 +23,7 @@ mod profile_output;
 mod profile_simulated;
 mod progress;
 mod report;
+mod reproduce;
 mod request_log;
 mod result;
 mod run;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Tune(arguments) => tune::tune(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Report(arguments) => report::report(arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Ctl(arguments) => ctl::ctl(arguments),
         Command::Top(arguments) => top::top(arguments),

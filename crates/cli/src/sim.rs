@@ -51,9 +51,9 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         let rows = log.of_run(policy, input.workload.depth, WhenFull::Wait);
         let is_cancelled = || interrupted.load(Ordering::Relaxed);
         match simulate(&input, kind, policy, &params, (progress, rows), is_cancelled) {
-            Ok((run, record)) => {
-                runs.push(run);
-                records.push(record);
+            Ok(simulated) => {
+                runs.push(simulated.report);
+                records.push(simulated.record);
             }
             Err(NotRun::NotApplicable(reason)) => not_applicable.push((policy, reason)),
             Err(NotRun::Unusable(faults)) => return Err(faults.into()),

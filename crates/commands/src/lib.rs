@@ -20,7 +20,7 @@ pub use fault::{Fault, Faults, Place, with_causes};
 pub use origin::{of as origin_of, of_file as file_origin, version};
 pub use processor::{Processor, read as read_processor};
 pub use request_log::{LeftOut, RequestLogFile, WhenFull};
-pub use simulation::{NotRun, simulate, simulate_own};
+pub use simulation::{NotRun, Simulated, simulate, simulate_own};
 pub use suggestion::{beside, completed, completed_fault, quoted};
 pub use text::{missing_file_help, read_text};
 pub use workload::{Changes, DriveChoice, Input, Machine, parse, policies, read, read_machine};

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use tidegate_analysis::{Assessment, assess};
-use tidegate_host::BusyIntervals;
+use tidegate_host::{BusyIntervals, Run};
 use tidegate_model::{DriveKind, PolicyName};
 use tidegate_policy::{BuildError, Policy};
 use tidegate_report::sim::SimulatedRun;
@@ -14,6 +14,16 @@ use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, Observer, SimPar
 
 use crate::fault::Faults;
 use crate::workload::Input;
+
+/// A simulated policy.
+pub struct Simulated<'a> {
+    /// What people and programs read.
+    pub report: SimulatedRun<'a>,
+    /// The data of result files.
+    pub record: RunRecord,
+    /// The metrics themselves.
+    pub run: Run,
+}
 
 /// Why a policy was not simulated.
 #[derive(Debug)]
@@ -25,8 +35,7 @@ pub enum NotRun {
 }
 
 /// Simulates `policy` on the input's drive as a drive of this `kind`, watched by the checkers of
-/// its rules; `follower` observes the run, and it ends early when `is_cancelled`. The record beside
-/// the report is for result files.
+/// its rules; `follower` observes the run, and it ends early when `is_cancelled`.
 ///
 /// # Errors
 /// [`NotRun`].
@@ -37,7 +46,7 @@ pub fn simulate<'a>(
     params: &SimParams<'_>,
     follower: impl Observer,
     is_cancelled: impl Fn() -> bool,
-) -> Result<(SimulatedRun<'a>, RunRecord), NotRun> {
+) -> Result<Simulated<'a>, NotRun> {
     let workload = &input.workload;
     let mut assessment = assess(workload, policy);
     assessment.premises.extend(tidegate_sim::perfect_knowledge(policy, kind));
@@ -67,9 +76,9 @@ pub fn simulate_own<'a>(
     let drive = (kind, &input.drive, workload);
     let simulation = CheckedSimulation::of(params, (policy, checkers), &plan, drive);
     let simulation = simulation.map_err(|error| NotRun::of(error, input))?;
-    let (mut simulated, _) = run(simulation, assessment, input, (), is_cancelled);
-    simulated.result = simulated.result.named(name);
-    Ok(simulated)
+    let mut report = run(simulation, assessment, input, (), is_cancelled).report;
+    report.result = report.result.named(name);
+    Ok(report)
 }
 
 fn run<'a>(
@@ -78,7 +87,7 @@ fn run<'a>(
     input: &'a Input,
     follower: impl Observer,
     is_cancelled: impl Fn() -> bool,
-) -> (SimulatedRun<'a>, RunRecord) {
+) -> Simulated<'a> {
     let mut busy = BusyIntervals::with_room(input.workload.depth);
     let start = Instant::now();
     let CheckedRun { run, violations, watch } = simulation.run((follower, &mut busy), is_cancelled);
@@ -87,7 +96,7 @@ fn run<'a>(
     let busy = busy.into_longest();
     let record = RunRecord::of(assessment.policy, &run.metrics, busy.as_ref());
     let result = PolicyReport::of(&input.workload, assessment, &run, wall_ns);
-    (SimulatedRun { result, violations, watch }, record)
+    Simulated { report: SimulatedRun { result, violations, watch }, record, run }
 }
 
 impl NotRun {

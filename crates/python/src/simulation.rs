@@ -46,7 +46,7 @@ pub(crate) fn simulate(
         for policy in policies(&asked, &input.workload) {
             let is_cancelled = || signals.have_come();
             match simulate_one(input, input.drive.kind, policy, &params, (), is_cancelled) {
-                Ok((run, _)) => runs.push(run),
+                Ok(simulated) => runs.push(simulated.report),
                 Err(NotRun::NotApplicable(reason)) => {
                     let text = input.completed(&reason.to_string());
                     not_applicable.push(NotApplicable::new(policy, text));

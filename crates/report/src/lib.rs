@@ -21,7 +21,7 @@ mod overruns;
 mod page;
 mod paragraph;
 pub mod plan;
-mod plot;
+pub mod plot;
 mod premises;
 pub mod profile;
 pub mod result;

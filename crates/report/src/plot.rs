@@ -5,19 +5,37 @@ pub(crate) mod axis;
 pub(crate) mod svg;
 pub(crate) mod text;
 
-use axis::Axis;
+pub use axis::{Axis, Unit};
+pub use svg::draw as svg;
 
-/// A curve over two axes, and points beside it.
+/// Curves over two axes, and points beside them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chart {
+pub struct Chart {
     /// The title.
-    pub(crate) title: String,
+    pub title: String,
     /// The horizontal axis.
-    pub(crate) x: Axis,
+    pub x: Axis,
     /// The vertical axis.
-    pub(crate) y: Axis,
-    /// Points that are joined, in order of x.
-    pub(crate) curve: Vec<(u64, u64)>,
+    pub y: Axis,
+    /// The curves; several have labels.
+    pub curves: Vec<Curve>,
     /// Separate points.
-    pub(crate) points: Vec<(u64, u64)>,
+    pub points: Vec<(u64, u64)>,
+}
+
+/// A curve of a chart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Curve {
+    /// What tells it from the other curves.
+    pub label: String,
+    /// Points that are joined, in order of x.
+    pub points: Vec<(u64, u64)>,
+}
+
+impl Chart {
+    /// Creates a chart of one curve.
+    pub(crate) fn of_curve(title: String, x: Axis, y: Axis, points: Vec<(u64, u64)>) -> Self {
+        let curves = vec![Curve { label: String::new(), points }];
+        Self { title, x, y, curves, points: Vec::new() }
+    }
 }

@@ -137,7 +137,8 @@ impl SimReport<'_> {
 }
 
 impl SimulatedRun<'_> {
-    fn defects(&self) -> Vec<String> {
+    /// Returns a sentence for each promise of Tidegate that did not hold.
+    pub fn defects(&self) -> Vec<String> {
         let Self { result, violations, watch } = self;
         let record = DriveRecord::new(result, watch);
         let is_ours = |task: usize, excess: Duration| {

@@ -38,13 +38,10 @@ fn demand(profile: &CpuProfile) -> Chart {
         .flat_map(|&fit| lengths(profile).map(move |ns| at(fit, ns)))
         .collect();
     let highest = curve.iter().chain(&points).map(|point| point.1).max().unwrap_or(0);
-    Chart {
-        title: "Demand: the most time taken in an interval, and its upper line".to_owned(),
-        x: Axis::ending_at(longest_ns(profile), "interval", MS),
-        y: Axis::reaching(highest, "stolen", MS),
-        curve,
-        points,
-    }
+    let title = "Demand: the most time taken in an interval, and its upper line".to_owned();
+    let x = Axis::ending_at(longest_ns(profile), "interval", MS);
+    let y = Axis::reaching(highest, "stolen", MS);
+    Chart { points, ..Chart::of_curve(title, x, y, curve) }
 }
 
 fn load(profile: &CpuProfile) -> Chart {
@@ -60,13 +57,10 @@ fn load(profile: &CpuProfile) -> Chart {
     // The hyperbola reaches 100 % near length 0; drawn in full, it would flatten the measured
     // points.
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
-    Chart {
-        title: "Load: demand divided by the interval, and its upper hyperbola".to_owned(),
-        x: Axis::ending_at(longest_ns(profile), "interval", MS),
-        y: Axis::reaching(highest, "load", PERCENT),
-        curve: curve.collect(),
-        points,
-    }
+    let title = "Load: demand divided by the interval, and its upper hyperbola".to_owned();
+    let x = Axis::ending_at(longest_ns(profile), "interval", MS);
+    let y = Axis::reaching(highest, "load", PERCENT);
+    Chart { points, ..Chart::of_curve(title, x, y, curve.collect()) }
 }
 
 #[cfg(test)]
@@ -92,7 +86,7 @@ mod tests {
         };
         for chart in of(&profile) {
             for point in &chart.points {
-                let above = chart.curve.iter().find(|it| it.0 == point.0).unwrap();
+                let above = chart.curves[0].points.iter().find(|it| it.0 == point.0).unwrap();
                 assert!(above.1 >= point.1, "{}: {point:?} {above:?}", chart.title);
             }
             assert_eq!(chart.points.len(), 20);

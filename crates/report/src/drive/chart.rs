@@ -30,13 +30,12 @@ fn seek(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
     let points = points.into_iter().map(|distance| (distance.into(), curve.time(distance).ns()));
     let points: Vec<(u64, u64)> = points.collect();
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
-    Ok(Chart {
-        title: "Seek time by distance".to_owned(),
-        x: Axis::ending_at(stroke.into(), "distance", ("cylinders", 1)),
-        y: Axis::reaching(highest, "seek time", MS),
-        curve: points,
-        points: Vec::new(),
-    })
+    Ok(Chart::of_curve(
+        "Seek time by distance".to_owned(),
+        Axis::ending_at(stroke.into(), "distance", ("cylinders", 1)),
+        Axis::reaching(highest, "seek time", MS),
+        points,
+    ))
 }
 
 /// Returns the distances at which the curve is drawn: evenly over the disk, and where it was
@@ -66,13 +65,12 @@ fn zones(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
     let highest = steps.iter().map(|step| step.1).max().unwrap_or(0);
     let size = bytes(mechanics.sectors);
     let unit = if size >= 2 * GB.1 { GB } else { MB };
-    Ok(Chart {
-        title: "Sectors per track by position".to_owned(),
-        x: Axis::ending_at(size, "position", unit),
-        y: Axis::reaching(highest, "", ("sectors", 1)),
-        curve: steps,
-        points: Vec::new(),
-    })
+    Ok(Chart::of_curve(
+        "Sectors per track by position".to_owned(),
+        Axis::ending_at(size, "position", unit),
+        Axis::reaching(highest, "", ("sectors", 1)),
+        steps,
+    ))
 }
 
 fn batch(measured: &MeasuredTable) -> Chart {
@@ -88,11 +86,10 @@ fn batch(measured: &MeasuredTable) -> Chart {
         (Some(op), Some(size)) => format!(" ({op}s of {size})"),
         _ => String::new(),
     };
-    Chart {
-        title: format!("b(i), the longest time of i requests at once{what}"),
-        x: Axis::ending_at(measured.ns_max.len() as u64, "", ("requests at once", 1)),
-        y: Axis::reaching(highest, "longest time", MS),
-        curve: times,
-        points: Vec::new(),
-    }
+    Chart::of_curve(
+        format!("b(i), the longest time of i requests at once{what}"),
+        Axis::ending_at(measured.ns_max.len() as u64, "", ("requests at once", 1)),
+        Axis::reaching(highest, "longest time", MS),
+        times,
+    )
 }

@@ -4,34 +4,34 @@
 use crate::figures::thousands;
 
 /// A unit and its size, a power of ten.
-pub(crate) type Unit = (&'static str, u64);
+pub type Unit = (&'static str, u64);
 
 /// An axis from 0 to `end`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// The quantity; empty if the unit implies it.
-    pub(crate) label: &'static str,
+    pub label: String,
     /// The unit.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
     /// The value at its end, above 0.
-    pub(crate) end: u64,
+    pub end: u64,
     /// The ticks: values from 0 on, with their text.
-    pub(crate) ticks: Vec<(u64, String)>,
+    pub ticks: Vec<(u64, String)>,
 }
 
 impl Axis {
     /// Creates an axis that ends at `value_max`.
-    pub(crate) fn ending_at(value_max: u64, label: &'static str, unit: Unit) -> Self {
-        Self::new(value_max.max(1), label, unit)
+    pub fn ending_at(value_max: u64, label: impl Into<String>, unit: Unit) -> Self {
+        Self::new(value_max.max(1), label.into(), unit)
     }
 
     /// Creates an axis that ends at the first tick at or above `value_max`.
-    pub(crate) fn reaching(value_max: u64, label: &'static str, unit: Unit) -> Self {
+    pub fn reaching(value_max: u64, label: impl Into<String>, unit: Unit) -> Self {
         let step = step(value_max.max(1));
-        Self::new(value_max.max(1).next_multiple_of(step), label, unit)
+        Self::new(value_max.max(1).next_multiple_of(step), label.into(), unit)
     }
 
-    fn new(end: u64, label: &'static str, (unit, size): Unit) -> Self {
+    fn new(end: u64, label: String, (unit, size): Unit) -> Self {
         let step = step(end);
         let ticks = (0..=end / step).map(|index| index * step);
         let ticks = ticks.map(|value| (value, in_units(value, size))).collect();

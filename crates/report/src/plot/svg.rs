@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::Chart;
+use super::{Chart, Curve};
 use super::axis::Axis;
 use crate::xml::escaped;
 
@@ -25,12 +25,19 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .tick, .label { font-size: 12px; fill: #5b626d }
 .grid { stroke: #e4e7ec; stroke-width: 1 }
 .axis { stroke: #8b929e; stroke-width: 1.2; fill: none }
-.curve { stroke: #1f6feb; stroke-width: 1.8; fill: none; stroke-linejoin: round }
+.curve { stroke-width: 1.8; fill: none; stroke-linejoin: round }
 .area { fill: #1f6feb; fill-opacity: 0.10 }
 .point { fill: #c2410c }";
 
+/// The colours of curves, which repeat.
+const COLOURS: [&str; 8] =
+    ["#1f6feb", "#c2410c", "#15803d", "#7c3aed", "#b45309", "#0e7490", "#be185d", "#4b5563"];
+
+/// The distance of two lines of the legend.
+const LEGEND: u64 = 17;
+
 /// Draws these charts under a heading.
-pub(crate) fn draw(heading: &str, charts: &[Chart]) -> String {
+pub fn draw(heading: &str, charts: &[Chart]) -> String {
     let height = HEAD + PANEL * charts.len() as u64;
     let mut svg = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -75,23 +82,47 @@ fn panel(svg: &mut String, chart: &Chart) {
             ),
         );
     }
-    curve(svg, chart);
+    for (curve, colour) in chart.curves.iter().zip(COLOURS.iter().cycle()) {
+        draw_curve(svg, chart, curve, colour);
+    }
     points(svg, chart);
+    legend(svg, &chart.curves);
     line(svg, format_args!("<path class=\"axis\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>"));
     labels(svg, chart);
 }
 
-fn curve(svg: &mut String, chart: &Chart) {
+fn draw_curve(svg: &mut String, chart: &Chart, curve: &Curve, colour: &str) {
     let place = |&(x, y): &(u64, u64)| format!("{} {}", across(&chart.x, x), down(&chart.y, y));
-    let points: Vec<String> = chart.curve.iter().map(place).collect();
-    let (Some(first), Some(last)) = (chart.curve.first(), chart.curve.last()) else { return };
+    let points: Vec<String> = curve.points.iter().map(place).collect();
+    let (Some(first), Some(last)) = (curve.points.first(), curve.points.last()) else { return };
     let path = points.join("L");
     let [begin, end] = [first, last].map(|point| across(&chart.x, point.0));
-    line(
-        svg,
-        format_args!("<path class=\"area\" d=\"M{begin} {BOTTOM}L{path}L{end} {BOTTOM}Z\"/>"),
-    );
-    line(svg, format_args!("<path class=\"curve\" d=\"M{path}\"/>"));
+    if chart.curves.len() == 1 {
+        line(
+            svg,
+            format_args!("<path class=\"area\" d=\"M{begin} {BOTTOM}L{path}L{end} {BOTTOM}Z\"/>"),
+        );
+    }
+    line(svg, format_args!("<path class=\"curve\" stroke=\"{colour}\" d=\"M{path}\"/>"));
+}
+
+/// Names the curves in the field's upper right corner.
+fn legend(svg: &mut String, curves: &[Curve]) {
+    let named = curves.iter().zip(COLOURS.iter().cycle()).filter(|(it, _)| !it.label.is_empty());
+    for ((curve, colour), index) in named.zip(0..) {
+        let y = TOP + 14 + LEGEND * index;
+        let label = escaped(&curve.label);
+        line(
+            svg,
+            format_args!(
+                "<path class=\"curve\" stroke=\"{colour}\" d=\"M{} {}h18\"/>\
+                 <text class=\"label\" x=\"{}\" y=\"{y}\" text-anchor=\"end\">{label}</text>",
+                RIGHT - 22,
+                y - 4,
+                RIGHT - 28
+            ),
+        );
+    }
 }
 
 fn points(svg: &mut String, chart: &Chart) {
@@ -117,7 +148,7 @@ fn labels(svg: &mut String, chart: &Chart) {
 
 /// Returns an axis's quantity and unit.
 fn axis_label(axis: &Axis) -> String {
-    match axis.label {
+    match axis.label.as_str() {
         "" => axis.unit.to_owned(),
         label => format!("{label} ({})", axis.unit),
     }
@@ -150,7 +181,7 @@ mod tests {
             title: "b(i) < 5 & more".to_owned(),
             x: Axis::ending_at(10, "requests at once", ("requests", 1)),
             y: Axis::reaching(10, "time", ("ms", 1)),
-            curve: vec![(0, 0), (10, 10)],
+            curves: vec![Curve { label: String::new(), points: vec![(0, 0), (10, 10)] }],
             points: vec![(5, 10)],
         }
     }
@@ -182,8 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn several_curves_have_colours_and_names() {
+        let curve = |label: &str| Curve { label: label.to_owned(), points: vec![(0, 0), (1, 1)] };
+        let svg = draw("d", &[Chart { curves: vec![curve("a"), curve("b")], ..chart() }]);
+        assert!(svg.contains(">a</text>") && svg.contains(">b</text>") && !svg.contains("\"area\""));
+        assert!(svg.contains(COLOURS[0]) && svg.contains(COLOURS[1]));
+    }
+
+    #[test]
     fn a_chart_of_nothing_has_its_axes() {
-        let empty = Chart { curve: Vec::new(), ..chart() };
+        let empty = Chart { curves: Vec::new(), ..chart() };
         assert!(draw("d", &[empty]).contains("class=\"axis\""));
     }
 }

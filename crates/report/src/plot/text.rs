@@ -79,12 +79,14 @@ fn curve(chart: &Chart, columns: usize) -> Canvas {
         let across = chart.x.place(x, 2 * columns as u64 - 1);
         (across, chart.y.place(y, 4 * ROWS as u64 - 1))
     };
-    let dots: Vec<(u64, u64)> = chart.curve.iter().map(place).collect();
-    if let [only] = dots[..] {
-        canvas.join(only, only);
-    }
-    for pair in dots.windows(2) {
-        canvas.join(pair[0], pair[1]);
+    for curve in &chart.curves {
+        let dots: Vec<(u64, u64)> = curve.points.iter().map(place).collect();
+        if let [only] = dots[..] {
+            canvas.join(only, only);
+        }
+        for pair in dots.windows(2) {
+            canvas.join(pair[0], pair[1]);
+        }
     }
     for (x, y) in chart.points.iter().map(place) {
         canvas.set(x, y);
@@ -127,13 +129,9 @@ mod tests {
     use super::*;
 
     fn line(curve: Vec<(u64, u64)>) -> Chart {
-        Chart {
-            title: "A line".to_owned(),
-            x: Axis::ending_at(1000, "distance", ("cylinders", 1)),
-            y: Axis::reaching(10_000_000, "time", ("ms", 1_000_000)),
-            curve,
-            points: vec![(1000, 0)],
-        }
+        let x = Axis::ending_at(1000, "distance", ("cylinders", 1));
+        let y = Axis::reaching(10_000_000, "time", ("ms", 1_000_000));
+        Chart { points: vec![(1000, 0)], ..Chart::of_curve("A line".to_owned(), x, y, curve) }
     }
 
     #[test]

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Holds published facts against our values.
+
+use minijinja::Environment;
+use serde::Serialize;
+
+use crate::cell::Cell;
+use crate::expression::evaluate;
+use crate::file::{Basis, FactFile, Kind};
+use crate::published::{Published, Relation, Unit};
+
+/// The verdict on one published fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Ours agrees to the last printed digit, or the ranking holds.
+    Reproduced,
+    /// Ours lies within the stated tolerance.
+    WithinTolerance,
+    /// Ours differs, and the study says why.
+    Differs,
+    /// The source cannot be right, and ours is the corrected value.
+    PrintIsWrong,
+    /// The source measured something that no simulation here has.
+    NotComparable,
+    /// The source gives no number.
+    PictureOnly,
+    /// Ours differs, and the study does not say why.
+    Unexplained,
+    /// The study says that ours differs, but it does not.
+    Stale,
+    /// There is no value of ours: interrupted, a fault, or a fact that needs the full form.
+    NotRun,
+}
+
+impl Verdict {
+    /// Returns it in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::WithinTolerance => "within tolerance",
+            Self::Differs => "differs",
+            Self::PrintIsWrong => "the print is wrong",
+            Self::NotComparable => "not comparable",
+            Self::PictureOnly => "picture only",
+            Self::Unexplained => "differs, unexplained",
+            Self::Stale => "no longer differs",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// One published fact beside our value.
+#[derive(Debug, Clone, Serialize)]
+pub struct FactResult {
+    /// Where it stands.
+    pub at: String,
+    /// The fact.
+    pub says: String,
+    /// The published number as printed.
+    pub published: Option<String>,
+    /// Our value in the same unit.
+    pub ours: Option<String>,
+    /// Whether our model was fitted to it.
+    pub is_fitted: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason of the verdict, or of a tolerance.
+    pub reason: Option<String>,
+}
+
+/// The outcome of a comparison.
+enum Compared {
+    Exactly,
+    Tolerated,
+    Not,
+}
+
+impl FactFile {
+    /// Returns the verdict over these results; `is_quick` if they are those of `--quick`.
+    pub(crate) fn judge(&self, environment: &Environment<'_>, is_quick: bool) -> FactResult {
+        let mut result = FactResult {
+            at: self.at.clone(),
+            says: self.says.clone(),
+            published: self.published.as_ref().map(|it| it.text.clone()),
+            ours: None,
+            is_fitted: self.basis == Basis::Fitted,
+            verdict: Verdict::NotRun,
+            reason: self.reason().cloned(),
+        };
+        if self.kind == Kind::Picture {
+            result.verdict = Verdict::PictureOnly;
+            return result;
+        }
+        let Some(expression) = &self.ours else {
+            result.verdict = Verdict::NotComparable;
+            return result;
+        };
+        if is_quick && !self.quick {
+            result.reason = Some("needs the full form".to_owned());
+            return result;
+        }
+        match evaluate(environment, expression) {
+            Err(fault) => result.reason = Some(fault),
+            Ok(ours) => self.compare(&ours, is_quick, &mut result),
+        }
+        result
+    }
+
+    fn reason(&self) -> Option<&String> {
+        let reasons = [&self.differs, &self.not_comparable, &self.print_is_wrong, &self.because];
+        reasons.into_iter().find_map(Option::as_ref)
+    }
+
+    fn compare(&self, ours: &Cell, is_quick: bool, result: &mut FactResult) {
+        let Some(number) = ours.number() else {
+            result.reason = Some(format!("`{ours}` is no number"));
+            return;
+        };
+        let unit = self.published.as_ref().map_or(Unit { name: "", size: 1.0 }, |it| it.unit);
+        let is_ranking = self.kind == Kind::Ranking;
+        result.ours = Some(if is_ranking { ours.to_string() } else { unit.show(number) });
+        let compared = match self.corrected.as_ref().or(self.published.as_ref()) {
+            Some(published) if !is_ranking => self.against(published, number),
+            _ if number != 0.0 => Compared::Exactly,
+            _ => Compared::Not,
+        };
+        result.verdict = self.verdict(&compared, is_quick);
+    }
+
+    fn against(&self, published: &Published, ours: f64) -> Compared {
+        let value = published.value();
+        // Floats of ns must not turn an exact match into a difference.
+        let slack = value.abs() * 1e-12;
+        let precision = published.precision * published.unit.size + slack;
+        let tolerance = self.tolerance.map_or(0.0, |it| it.of(value)) + slack;
+        let (close, far) = match published.relation {
+            Relation::Equal => ((ours - value).abs() <= precision, (ours - value).abs() <= tolerance),
+            Relation::Less => (ours <= value + slack, ours <= value + tolerance),
+            Relation::More => (ours + slack >= value, ours + tolerance >= value),
+        };
+        match (close, far) {
+            (true, _) => Compared::Exactly,
+            (false, true) => Compared::Tolerated,
+            (false, false) => Compared::Not,
+        }
+    }
+
+    fn verdict(&self, compared: &Compared, is_quick: bool) -> Verdict {
+        let is_explained = self.differs.is_some();
+        match compared {
+            Compared::Exactly if self.print_is_wrong.is_some() => Verdict::PrintIsWrong,
+            Compared::Tolerated if self.print_is_wrong.is_some() => Verdict::PrintIsWrong,
+            // A short run proves no explanation wrong.
+            Compared::Exactly | Compared::Tolerated if is_explained && !is_quick => Verdict::Stale,
+            Compared::Not if is_explained => Verdict::Differs,
+            Compared::Not if self.not_comparable.is_some() => Verdict::NotComparable,
+            Compared::Exactly => Verdict::Reproduced,
+            Compared::Tolerated => Verdict::WithinTolerance,
+            Compared::Not => Verdict::Unexplained,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expression::{Results, over};
+
+    fn judged(text: &str) -> FactResult {
+        let fact: FactFile = toml::from_str(&format!("at = \"a\"\nsays = \"b\"\n{text}")).unwrap();
+        fact.judge(&over(&Results::new()), false)
+    }
+
+    fn verdict(text: &str) -> Verdict {
+        judged(text).verdict
+    }
+
+    #[test]
+    fn a_number_agrees_to_its_last_digit_or_within_its_tolerance() {
+        assert_eq!(verdict("ours = '39949999'\npublished = '39.9 MB/s'"), Verdict::Reproduced);
+        assert_eq!(verdict("ours = '39950001'\npublished = '39.9 MB/s'"), Verdict::Unexplained);
+        let tolerant = "published = '39.9 MB/s'\ntolerance = '1 %'\nbecause = 'c'\n";
+        assert_eq!(verdict(&format!("{tolerant}ours = '40200000'")), Verdict::WithinTolerance);
+        assert_eq!(verdict(&format!("{tolerant}ours = '40400000'")), Verdict::Unexplained);
+    }
+
+    #[test]
+    fn a_limit_holds_on_its_side_only() {
+        assert_eq!(verdict("ours = '17000000'\npublished = '< 17 ms'"), Verdict::Reproduced);
+        assert_eq!(verdict("ours = '17000001'\npublished = '< 17 ms'"), Verdict::Unexplained);
+        assert_eq!(verdict("ours = '2000000001'\npublished = '> 2 s'"), Verdict::Reproduced);
+        assert_eq!(verdict("ours = '1999999999'\npublished = '> 2 s'"), Verdict::Unexplained);
+    }
+
+    #[test]
+    fn an_explanation_counts_only_while_ours_differs() {
+        assert_eq!(verdict("ours = '1'\npublished = '2'\ndiffers = 'c'"), Verdict::Differs);
+        assert_eq!(verdict("ours = '2'\npublished = '2'\ndiffers = 'c'"), Verdict::Stale);
+    }
+
+    #[test]
+    fn rankings_pictures_and_wrong_prints_have_their_verdicts() {
+        assert_eq!(verdict("kind = 'ranking'\nours = '1 < 2'"), Verdict::Reproduced);
+        assert_eq!(verdict("kind = 'ranking'\nours = '2 < 1'"), Verdict::Unexplained);
+        assert_eq!(verdict("kind = 'picture'"), Verdict::PictureOnly);
+        let wrong = "published = '2.57 ms'\nprint_is_wrong = 'c'\ncorrected = '3.43 ms'\n";
+        assert_eq!(verdict(&format!("{wrong}ours = '3430000'")), Verdict::PrintIsWrong);
+        assert_eq!(verdict(&format!("{wrong}ours = '2570000'")), Verdict::Unexplained);
+        assert_eq!(verdict("ours = 'missing(1)'\npublished = '2'"), Verdict::NotRun);
+    }
+
+    #[test]
+    fn ours_is_shown_in_the_unit_of_the_print() {
+        assert_eq!(judged("ours = '117e6'\npublished = '117 ticks'").ours.unwrap(), "117 ticks");
+    }
+}

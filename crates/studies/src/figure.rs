@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Draws the figures of a study.
+
+use std::collections::BTreeMap;
+
+use tidegate_model::Duration;
+use tidegate_model::quantity::Quantity as _;
+use tidegate_report::plot::{self, Chart, Curve};
+
+use crate::cell::Cell;
+use crate::expression::Results;
+use crate::file::{FigureFile, Form};
+use crate::published::Unit;
+use crate::row::Row;
+
+/// Parts of a share that are drawn as one unit.
+const PARTS: f64 = 1e9;
+
+/// A curve before it is scaled.
+type Points = Vec<(f64, f64)>;
+
+/// Returns the figure as SVG.
+///
+/// # Errors
+/// What is missing: a measure, an axis, or a unit.
+pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Result<String, String> {
+    let rows = results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;
+    let curves = match file.form {
+        Form::Lines => lines(file, rows)?,
+        Form::Cdf => apart(file, rows, cdf)?,
+        Form::Series => {
+            let slice = file.x.as_deref().ok_or("a series needs the length of its slices in `x`")?;
+            let slice = Duration::parse(slice).map_err(|error| error.to_string())?;
+            let slice = tidegate_stats::float::of(slice.ns());
+            apart(file, rows, |cell| series(cell, slice))?
+        }
+    };
+    let (x_unit, y_unit) = match file.form {
+        Form::Lines => (file.x_unit.as_str(), file.y_unit.as_str()),
+        Form::Cdf => (file.x_unit.as_str(), "%"),
+        Form::Series => ("s", file.y_unit.as_str()),
+    };
+    let (x, y) = (Scale::of(x_unit)?, Scale::of(y_unit)?);
+    let label = match file.form {
+        Form::Lines => file.x.clone().unwrap_or_default(),
+        Form::Cdf => "at most".to_owned(),
+        Form::Series => "time".to_owned(),
+    };
+    let scaled = |points: &Points| points.iter().map(|&(a, b)| (x.scaled(a), y.scaled(b))).collect();
+    let curves: Vec<Curve> =
+        curves.iter().map(|(label, points)| Curve { label: label.clone(), points: scaled(points) }).collect();
+    let most = |of: fn(&(u64, u64)) -> u64| curves.iter().flat_map(|it| &it.points).map(of).max().unwrap_or(1);
+    let chart = Chart {
+        title: file.title.clone(),
+        x: plot::Axis::reaching(most(|it| it.0), label, x.unit()),
+        y: plot::Axis::reaching(most(|it| it.1), "", y.unit()),
+        curves,
+        points: Vec::new(),
+    };
+    Ok(plot::svg(heading, &[chart]))
+}
+
+/// How values become the whole numbers of a chart.
+struct Scale {
+    unit: Unit,
+    factor: f64,
+}
+
+impl Scale {
+    fn of(unit: &str) -> Result<Self, String> {
+        let unit = Unit::named(unit)?;
+        Ok(Self { unit, factor: if unit.size < 1.0 { PARTS } else { 1.0 } })
+    }
+
+    fn scaled(&self, value: f64) -> u64 {
+        tidegate_stats::float::ceil((value * self.factor).max(0.0).round())
+    }
+
+    fn unit(&self) -> plot::Unit {
+        let size = tidegate_stats::float::ceil((self.unit.size * self.factor).round());
+        (self.unit.name, size)
+    }
+}
+
+/// Returns a curve for each measure and each combination of the other axes.
+fn lines(file: &FigureFile, rows: &[Row]) -> Result<BTreeMap<String, Points>, String> {
+    let axis = file.x.as_deref().ok_or("lines need an axis in `x`")?;
+    let mut curves: BTreeMap<String, Points> = BTreeMap::new();
+    for row in rows {
+        let number = |name: &str| row.get(name).and_then(Cell::number);
+        let x = number(axis).ok_or_else(|| format!("there is no number `{axis}`"))?;
+        for measure in &file.y {
+            // A point without this measure leaves a gap.
+            if let Some(y) = number(measure) {
+                curves.entry(label(file, row, measure)).or_default().push((x, y));
+            }
+        }
+    }
+    for points in curves.values_mut() {
+        points.sort_by(|one, next| one.0.total_cmp(&next.0));
+    }
+    Ok(curves)
+}
+
+/// Returns a curve for each measure of each row.
+fn apart(
+    file: &FigureFile,
+    rows: &[Row],
+    points: impl Fn(&Cell) -> Option<Points>,
+) -> Result<BTreeMap<String, Points>, String> {
+    let mut curves = BTreeMap::new();
+    for row in rows {
+        for measure in &file.y {
+            let cell = row.get(measure).and_then(&points);
+            let points = cell.ok_or_else(|| format!("`{measure}` is no list of numbers"))?;
+            curves.insert(label(file, row, measure), points);
+        }
+    }
+    Ok(curves)
+}
+
+/// Names a curve by what tells it from the others.
+fn label(file: &FigureFile, row: &Row, measure: &str) -> String {
+    let others = row.point.iter().filter(|(name, _)| Some(*name) != file.x.as_ref());
+    let mut parts: Vec<String> = others
+        .map(|(name, cell)| match cell {
+            Cell::Text(text) => text.clone(),
+            _ => format!("{name} {cell}"),
+        })
+        .collect();
+    if file.y.len() > 1 {
+        parts.push(measure.trim_end_matches("_over_time").replace('_', " "));
+    }
+    parts.join(", ")
+}
+
+/// Returns the share of times up to each step of a list of pairs.
+fn cdf(cell: &Cell) -> Option<Points> {
+    let Cell::List(steps) = cell else { return None };
+    let pair = |step: &Cell| match step {
+        Cell::List(pair) => Some((pair.first()?.number()?, pair.get(1)?.number()?)),
+        _ => None,
+    };
+    let steps = steps.iter().map(pair).collect::<Option<Vec<_>>>()?;
+    let all: f64 = steps.iter().map(|step| step.1).sum();
+    let mut below = 0.0;
+    let mut points = Vec::new();
+    for (at, count) in steps {
+        points.push((at, below / all));
+        below += count;
+        points.push((at, below / all));
+    }
+    Some(points)
+}
+
+/// Returns the values of a list at the ends of its slices.
+fn series(cell: &Cell, slice: f64) -> Option<Points> {
+    let Cell::List(values) = cell else { return None };
+    let values = values.iter().enumerate();
+    values.map(|(index, cell)| Some((tidegate_stats::float::of_length(index + 1) * slice, cell.number()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axes::Point;
+
+    fn results(measure: &str, cells: Vec<Cell>) -> Results {
+        let row = |(x, cell): (i64, Cell)| Row {
+            point: Point::from([("x".to_owned(), Cell::Int(x))]),
+            measures: [(measure.to_owned(), Some(cell))].into(),
+        };
+        [("main".to_owned(), (1..).zip(cells).map(row).collect())].into()
+    }
+
+    fn figure(text: &str) -> FigureFile {
+        toml::from_str(&format!("file = \"f\"\ntitle = \"t\"\ngrid = \"main\"\n{text}")).unwrap()
+    }
+
+    #[test]
+    fn lines_shares_and_series_have_their_curves() {
+        let lines = figure("x = \"x\"\ny = [\"ns\"]\ny_unit = \"ms\"");
+        let svg = draw("h", &lines, &results("ns", vec![Cell::Int(1_000_000), Cell::Int(5_000_000)]));
+        assert!(svg.unwrap().contains("class=\"curve\""));
+        let pair = |ns, count| Cell::List(vec![Cell::Int(ns), Cell::Int(count)]);
+        let steps = Cell::List(vec![pair(1, 1), pair(3, 3)]);
+        assert_eq!(cdf(&steps), Some(vec![(1.0, 0.0), (1.0, 0.25), (3.0, 0.25), (3.0, 1.0)]));
+        let over_time = figure("form = \"series\"\nx = \"1s\"\ny = [\"r\"]\ny_unit = \"MB/s\"");
+        let svg = draw("h", &over_time, &results("r", vec![Cell::List(vec![Cell::Int(8_000_000)])]));
+        assert!(svg.unwrap().contains("MB/s"));
+    }
+
+    #[test]
+    fn a_measure_that_is_no_list_is_named() {
+        let over_time = figure("form = \"series\"\nx = \"1s\"\ny = [\"r\"]");
+        assert!(draw("h", &over_time, &results("r", vec![Cell::Int(1)])).unwrap_err().contains("`r`"));
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The study file, as people write it: `docs/reference/studies.md`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::axes::Axis;
+use crate::published::{Published, Tolerance};
+
+/// A study file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StudyFile {
+    /// What it shows, in one line.
+    pub(crate) title: String,
+    /// The figures, tables and sections that it reproduces; see `studies/sources.toml`.
+    pub(crate) items: Vec<String>,
+    /// What a reader of the results must know.
+    #[serde(default)]
+    pub(crate) note: Option<String>,
+    /// The grids of points that are computed, by name.
+    #[serde(default)]
+    pub(crate) grid: BTreeMap<String, GridFile>,
+    /// The published facts.
+    #[serde(default)]
+    pub(crate) fact: Vec<FactFile>,
+    /// The figures that are drawn.
+    #[serde(default)]
+    pub(crate) figure: Vec<FigureFile>,
+}
+
+/// A grid of points.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GridFile {
+    /// The source of its numbers, with its parameters as templates.
+    pub(crate) source: toml::Table,
+    /// The measures that are taken at each point.
+    pub(crate) measures: Vec<String>,
+    /// The axes.
+    #[serde(default)]
+    pub(crate) axes: BTreeMap<String, Axis>,
+    /// The search that is made at each point.
+    #[serde(default)]
+    pub(crate) search: Option<SearchFile>,
+    /// What `--quick` changes.
+    #[serde(default)]
+    pub(crate) quick: QuickFile,
+}
+
+/// The changes that make a grid quick.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuickFile {
+    /// Axes with other values.
+    #[serde(default)]
+    pub(crate) axes: BTreeMap<String, Axis>,
+    /// Parameters of the source with other values.
+    #[serde(default)]
+    pub(crate) source: toml::Table,
+}
+
+/// A search along one more axis, for the value at which a condition changes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchFile {
+    /// The axis, which is a measure of the result.
+    pub(crate) axis: String,
+    /// The least value.
+    pub(crate) from: i64,
+    /// The largest value.
+    pub(crate) to: i64,
+    /// An expression over the measures and the axes: the result is the last value before it first
+    /// fails.
+    #[serde(default, rename = "while")]
+    pub(crate) while_holds: Option<String>,
+    /// The same: the result is the first value at which it holds.
+    #[serde(default)]
+    pub(crate) first: Option<String>,
+    /// Whether the condition changes only once, so that bisection finds it.
+    #[serde(default)]
+    pub(crate) bisect: bool,
+}
+
+/// A published fact.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FactFile {
+    /// Where it stands: one of the study's items.
+    pub(crate) at: String,
+    /// The fact, in one sentence.
+    pub(crate) says: String,
+    /// Whether it is a number, a ranking or only a picture.
+    #[serde(default)]
+    pub(crate) kind: Kind,
+    /// Whether our model was fitted to it.
+    #[serde(default)]
+    pub(crate) basis: Basis,
+    /// Our value: an expression over the grids, in base units. Of a ranking: whether it holds.
+    #[serde(default)]
+    pub(crate) ours: Option<String>,
+    /// The published number.
+    #[serde(default)]
+    pub(crate) published: Option<Published>,
+    /// How far ours may be from it beyond its printed precision, with the reason.
+    #[serde(default)]
+    pub(crate) tolerance: Option<Tolerance>,
+    /// The reason of the tolerance.
+    #[serde(default)]
+    pub(crate) because: Option<String>,
+    /// Why ours differs.
+    #[serde(default)]
+    pub(crate) differs: Option<String>,
+    /// Why the two cannot be compared.
+    #[serde(default)]
+    pub(crate) not_comparable: Option<String>,
+    /// Why the source cannot be right.
+    #[serde(default)]
+    pub(crate) print_is_wrong: Option<String>,
+    /// What the source should print.
+    #[serde(default)]
+    pub(crate) corrected: Option<Published>,
+    /// Whether `--quick` suffices to tell.
+    #[serde(default = "yes")]
+    pub(crate) quick: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// The kind of a published fact.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// A number in the text, a table or a caption.
+    #[default]
+    Number,
+    /// An order of several results, or a change between them.
+    Ranking,
+    /// A curve of which the source gives no number.
+    Picture,
+}
+
+/// Whether our model knows a fact beforehand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Basis {
+    /// Our value follows from other figures.
+    #[default]
+    Predicted,
+    /// A parameter was chosen so that this comes out.
+    Fitted,
+}
+
+/// A figure that is drawn.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FigureFile {
+    /// The name of its file, without the ending.
+    pub(crate) file: String,
+    /// The title.
+    pub(crate) title: String,
+    /// The grid.
+    pub(crate) grid: String,
+    /// How it is drawn.
+    #[serde(default)]
+    pub(crate) form: Form,
+    /// The axis across; of a series over time the length of its slices.
+    #[serde(default)]
+    pub(crate) x: Option<String>,
+    /// The measures, a curve each.
+    pub(crate) y: Vec<String>,
+    /// The unit across.
+    #[serde(default)]
+    pub(crate) x_unit: String,
+    /// The unit of the measures.
+    #[serde(default)]
+    pub(crate) y_unit: String,
+}
+
+/// How a figure is drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Form {
+    /// A measure over an axis; each combination of the other axes has a curve.
+    #[default]
+    Lines,
+    /// The share of times up to a length, of a measure `response_ns_steps`.
+    Cdf,
+    /// A list over time.
+    Series,
+}
+
+impl StudyFile {
+    /// Checks what its tables say of each other.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.items.is_empty() {
+            return Err("`items` is empty: name what the study reproduces".to_owned());
+        }
+        for fact in &self.fact {
+            let fault = |fault: String| format!("fact \"{}\": {fault}", fact.says);
+            fact.check().map_err(fault)?;
+            if !self.items.contains(&fact.at) {
+                return Err(fault(format!("`{}` is not one of the study's items", fact.at)));
+            }
+        }
+        for (name, grid) in &self.grid {
+            let both = grid.search.as_ref().map(|it| it.while_holds.is_some() == it.first.is_some());
+            if both == Some(true) {
+                return Err(format!("grid `{name}`: a search needs either `while` or `first`"));
+            }
+        }
+        for figure in &self.figure {
+            if !self.grid.contains_key(&figure.grid) {
+                return Err(format!("figure `{}`: there is no grid `{}`", figure.file, figure.grid));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FactFile {
+    fn check(&self) -> Result<(), String> {
+        let needs = |is_there: bool, what: &str| if is_there { Ok(()) } else { Err(what.to_owned()) };
+        let stated = [&self.differs, &self.not_comparable, &self.print_is_wrong];
+        let stated = stated.iter().filter(|it| it.is_some()).count();
+        needs(stated <= 1, "it has two verdicts")?;
+        needs(self.tolerance.is_some() == self.because.is_some(), "a tolerance needs `because`")?;
+        match self.kind {
+            Kind::Picture => needs(self.ours.is_none(), "a picture has no number to compare"),
+            Kind::Number | Kind::Ranking if self.not_comparable.is_some() => Ok(()),
+            Kind::Number => {
+                needs(self.ours.is_some() && self.published.is_some(), "a number needs `ours` and `published`")?;
+                let wrong = self.print_is_wrong.is_some() == self.corrected.is_some();
+                needs(wrong, "`print_is_wrong` and `corrected` belong together")
+            }
+            Kind::Ranking => needs(self.ours.is_some(), "a ranking needs `ours`"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reproduces the figures and tables of the literature. A study is data: workloads, the axes over
+//! which they vary, the measures that are taken, and the published facts that these are held
+//! against. One engine runs them all.
+//!
+//! ```text
+//!   study.toml --axes--> points --template--> source --> measures, one row a point
+//!                                                            |
+//!                    published facts  ------ expressions -----+--> verdicts, tables, figures
+//! ```
+//! `docs/reference/studies.md` describes the file, `docs/decisions/0044-studies.md` the choices.
+
+mod axes;
+mod cell;
+mod engine;
+mod expression;
+mod fact;
+mod figure;
+mod file;
+mod output;
+mod pages;
+mod published;
+mod report;
+mod row;
+mod search;
+mod source;
+mod study;
+mod template;
+
+pub use engine::{Progress, StudyResult, reproduce};
+pub use fact::{FactResult, Verdict};
+pub use output::{OutputFault, Outputs};
+pub use pages::{Counts, sources_page};
+pub use report::{StudyList, VerdictReport};
+pub use study::{Study, StudyFault, all};

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The documentation's page of sources: each section, theorem, figure and table of the literature
+//! with its state. It is made from the studies and from `studies/sources.toml`, and a test holds the
+//! page to it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+
+use crate::file::{Basis, FactFile, Kind};
+use crate::study::Study;
+
+/// The longest line of the documentation.
+const COLUMNS: usize = 118;
+
+/// How many published facts there are, by what the studies say of them. `tidegate reproduce` holds
+/// these statements to the runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Facts with a number or a ranking that ours agree with.
+    pub agree: usize,
+    /// Of those, the ones that a model was fitted to.
+    pub fitted: usize,
+    /// Facts from which ours differ.
+    pub differ: usize,
+    /// Facts that are printed wrong.
+    pub wrong: usize,
+    /// Facts that cannot be compared.
+    pub not_comparable: usize,
+    /// Pictures without a number.
+    pub pictures: usize,
+}
+
+impl Counts {
+    /// Counts the facts of all studies.
+    pub fn of(studies: &[Study]) -> Self {
+        Self::of_facts(studies.iter().flat_map(|study| &study.file.fact))
+    }
+
+    fn of_facts<'a>(facts: impl Iterator<Item = &'a FactFile>) -> Self {
+        let mut counts = Self::default();
+        for fact in facts {
+            counts.add(fact);
+        }
+        counts
+    }
+
+    fn add(&mut self, fact: &FactFile) {
+        let count = match (fact.kind, &fact.differs, &fact.print_is_wrong, &fact.not_comparable) {
+            (Kind::Picture, ..) => &mut self.pictures,
+            (_, Some(_), ..) => &mut self.differ,
+            (_, _, Some(_), _) => &mut self.wrong,
+            (.., Some(_)) => &mut self.not_comparable,
+            _ => {
+                self.fitted += usize::from(fact.basis == Basis::Fitted);
+                &mut self.agree
+            }
+        };
+        *count += 1;
+    }
+
+    /// Returns the number of all facts.
+    pub const fn all(&self) -> usize {
+        self.agree + self.differ + self.wrong + self.not_comparable + self.pictures
+    }
+
+    /// Returns the counts in words; fitted facts among those that agree are named.
+    fn words(&self) -> String {
+        let parts = [
+            (self.agree, "agree"),
+            (self.differ, "differ"),
+            (self.wrong, "printed wrong"),
+            (self.not_comparable, "not comparable"),
+            (self.pictures, "picture only"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let mut words: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+        if self.fitted > 0 {
+            words[0] = format!("{} agree ({} fitted)", self.agree, self.fitted);
+        }
+        words.join(", ")
+    }
+}
+
+/// `studies/sources.toml`: the documents with all their items.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sources {
+    document: Vec<Document>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    /// Its short name, with which items begin.
+    name: String,
+    /// Authors, title and venue.
+    title: String,
+    item: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    /// Such as `figure 3`.
+    item: String,
+    /// What it is about.
+    about: String,
+    /// Its state, if no study reproduces it.
+    #[serde(default)]
+    state: Option<String>,
+    /// Where more stands: text with links.
+    #[serde(default)]
+    see: Option<String>,
+}
+
+/// Returns the generated part of the page, for this text of `studies/sources.toml`.
+///
+/// # Errors
+/// A fault of the text; an item without a state and without a study, or with both; a study's item
+/// that no document has.
+pub fn sources_page(studies: &[Study], sources: &str) -> Result<String, String> {
+    let sources: Sources = toml::from_str(sources).map_err(|error| error.to_string())?;
+    let mut of_items: BTreeMap<&str, &Study> = BTreeMap::new();
+    for study in studies {
+        for item in study.items() {
+            if let Some(other) = of_items.insert(item, study) {
+                return Err(format!("`{item}` has two studies: {} and {}", other.name, study.name));
+            }
+        }
+    }
+    let mut page = String::new();
+    for document in &sources.document {
+        let _ = write!(page, "\n## {}\n\n", document.name);
+        page.push_str(&wrapped(&document.title, "", ""));
+        page.push_str("\n| item | about | state | more |\n|---|---|---|---|\n");
+        for item in &document.item {
+            let full = format!("{}, {}", document.name, item.item);
+            let study = of_items.remove(full.as_str());
+            page.push_str(&row(&full, item, study)?);
+        }
+    }
+    if let Some((item, study)) = of_items.first_key_value() {
+        return Err(format!("{}: no document has the item `{item}`", study.name));
+    }
+    page.push_str(&differences(studies));
+    Ok(page)
+}
+
+fn row(full: &str, item: &Item, study: Option<&Study>) -> Result<String, String> {
+    let see = item.see.clone().unwrap_or_default();
+    let (state, more) = match (study, &item.state) {
+        (None, Some(state)) => (state.clone(), see),
+        (Some(study), None) => {
+            let facts = study.file.fact.iter().filter(|fact| fact.at == full);
+            let words = Counts::of_facts(facts).words();
+            let words = if words.is_empty() { "drawn".to_owned() } else { words };
+            let command = format!("`{}`", study.name);
+            (words, if see.is_empty() { command } else { format!("{command}; {see}") })
+        }
+        (None, None) => return Err(format!("`{full}` has neither a study nor a state")),
+        (Some(study), Some(_)) => return Err(format!("`{full}` has a state and the study {}", study.name)),
+    };
+    Ok(format!("| {} | {} | {state} | {more} |\n", item.item, item.about))
+}
+
+/// Returns the facts that differ, are printed wrong or cannot be compared, with their reasons.
+fn differences(studies: &[Study]) -> String {
+    let mut page = String::new();
+    let sections: [(&str, fn(&FactFile) -> Option<&String>); 3] = [
+        ("What differs, and why", |fact| fact.differs.as_ref()),
+        ("What is printed wrong", |fact| fact.print_is_wrong.as_ref()),
+        ("What cannot be compared", |fact| fact.not_comparable.as_ref()),
+    ];
+    for (title, reason) in sections {
+        let _ = write!(page, "\n## {title}\n\n");
+        for fact in studies.iter().flat_map(|study| &study.file.fact) {
+            if let Some(reason) = reason(fact) {
+                let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+                page.push_str(&wrapped(&format!("**{}.** {} {reason}", fact.at, fact.says), "- ", "  "));
+            }
+        }
+    }
+    page
+}
+
+/// Wraps a paragraph between words.
+fn wrapped(text: &str, first: &str, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut line = first.to_owned();
+    for word in text.split_whitespace() {
+        let is_begun = line.len() > first.len().max(indent.len());
+        if is_begun && line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            let _ = writeln!(lines, "{line}");
+            line = indent.to_owned();
+        } else if is_begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(lines, "{line}");
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_has_either_a_study_or_a_state() {
+        let item = |rest: &str| {
+            format!("[[document]]\nname = \"D\"\ntitle = \"t\"\n[[document.item]]\nitem = \"figure 1\"\nabout = \"a\"\n{rest}")
+        };
+        let page = sources_page(&[], &item("state = \"concept\"")).unwrap();
+        assert!(page.contains("| figure 1 | a | concept |  |"), "{page}");
+        assert!(sources_page(&[], &item("")).unwrap_err().contains("neither"));
+    }
+
+    #[test]
+    fn paragraphs_are_wrapped() {
+        let text = wrapped(&"word ".repeat(40), "- ", "  ");
+        assert!(text.lines().all(|line| line.len() <= COLUMNS) && text.lines().count() == 2);
+        assert!(text.starts_with("- word") && text.lines().nth(1).unwrap().starts_with("  word"));
+    }
+}

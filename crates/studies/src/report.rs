@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The screens of `tidegate reproduce`: verdicts, and the list of studies.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tidegate_report::{Answer, Page, Report, Table};
+
+use crate::engine::StudyResult;
+use crate::fact::{FactResult, Verdict};
+use crate::study::Study;
+
+/// The verdicts on the facts of all studies that ran.
+#[derive(Debug, Serialize)]
+pub struct VerdictReport {
+    is_quick: bool,
+    counts: BTreeMap<&'static str, usize>,
+    studies: Vec<StudyVerdicts>,
+    #[serde(skip)]
+    is_overview: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct StudyVerdicts {
+    study: String,
+    title: String,
+    note: Option<String>,
+    facts: Vec<FactResult>,
+    faults: Vec<String>,
+    points_left_out: usize,
+    is_explained: bool,
+}
+
+impl VerdictReport {
+    /// Reports results; an overview has a line for each study, and otherwise each fact has one.
+    pub fn of(results: &[StudyResult<'_>], is_quick: bool, is_overview: bool) -> Self {
+        let mut counts = BTreeMap::new();
+        for fact in results.iter().flat_map(|it| &it.facts) {
+            *counts.entry(fact.verdict.words()).or_insert(0) += 1;
+        }
+        Self { is_quick, counts, studies: results.iter().map(StudyVerdicts::of).collect(), is_overview }
+    }
+
+    /// Returns whether every fact agrees or is explained.
+    pub fn is_explained(&self) -> bool {
+        self.studies.iter().all(|it| it.is_explained)
+    }
+
+    /// Returns whether an interruption left points out.
+    pub fn is_interrupted(&self) -> bool {
+        self.studies.iter().any(|it| it.points_left_out > 0)
+    }
+
+    fn facts(&self) -> impl Iterator<Item = (&StudyVerdicts, &FactResult)> {
+        self.studies.iter().flat_map(|study| study.facts.iter().map(move |fact| (study, fact)))
+    }
+
+    fn count(&self, verdicts: &[Verdict]) -> usize {
+        self.facts().filter(|(_, fact)| verdicts.contains(&fact.verdict)).count()
+    }
+}
+
+impl StudyVerdicts {
+    fn of(result: &StudyResult<'_>) -> Self {
+        Self {
+            study: result.study.name.clone(),
+            title: result.study.title().to_owned(),
+            note: result.study.file.note.clone(),
+            facts: result.facts.clone(),
+            faults: result.faults.clone(),
+            points_left_out: result.left_out,
+            is_explained: result.is_explained(),
+        }
+    }
+
+    fn overview(&self) -> Vec<String> {
+        let count = |verdicts: &[Verdict]| {
+            let count = self.facts.iter().filter(|fact| verdicts.contains(&fact.verdict)).count();
+            if count == 0 { String::new() } else { count.to_string() }
+        };
+        let numbers = [
+            vec![Verdict::Reproduced, Verdict::WithinTolerance],
+            vec![Verdict::Differs],
+            vec![Verdict::PrintIsWrong],
+            vec![Verdict::NotComparable, Verdict::PictureOnly],
+            vec![Verdict::Unexplained, Verdict::Stale],
+            vec![Verdict::NotRun],
+        ];
+        let mut row = vec![self.study.clone()];
+        row.extend(numbers.iter().map(|it| count(it)));
+        row
+    }
+}
+
+impl Report for VerdictReport {
+    fn answer(&self) -> Option<Answer> {
+        let agree = self.count(&[Verdict::Reproduced, Verdict::WithinTolerance]);
+        let open = self.count(&[Verdict::Unexplained, Verdict::Stale]);
+        let faults: usize = self.studies.iter().map(|it| it.faults.len()).sum();
+        let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
+        let all = self.facts().count();
+        let form = if self.is_quick { " (quick form)" } else { "" };
+        let text = format!("{agree} of {all} published facts agree, {explained} differ for stated reasons{form}");
+        Some(match (open, faults) {
+            (0, 0) if self.is_interrupted() => Answer::doubtful(format!("Interrupted: {text}")),
+            (0, 0) => Answer::good(text),
+            _ => Answer::bad(format!("{open} unexplained, {faults} faults: {text}")),
+        })
+    }
+
+    fn write(&self, page: &mut Page) {
+        writeln!(page);
+        if self.is_overview {
+            let header = ["study", "agree", "differ", "print wrong", "not compared", "open", "not run"];
+            let rows = self.studies.iter().map(StudyVerdicts::overview).collect();
+            page.put(Table::new(&header, rows, 1).optional(&["not run", "print wrong", "not compared"]));
+        } else {
+            let rows = self.facts().map(|(_, fact)| row(fact)).collect();
+            let header = ["fact", "published", "ours", "verdict"];
+            page.put(Table::new(&header, rows, 4).named(1).optional(&["published"]));
+        }
+        writeln!(page);
+        for (study, fact) in self.facts().filter(|(_, fact)| self.is_worth_a_line(fact)) {
+            let reason = fact.reason.as_deref().unwrap_or("not found yet");
+            page.labelled(fact.verdict.words(), format!("{} ({}, {}): {reason}", fact.says, study.study, fact.at));
+        }
+        for study in &self.studies {
+            for fault in &study.faults {
+                page.labelled("fault", format!("{}: {fault}", study.study));
+            }
+            if let Some(note) = study.note.as_ref().filter(|_| !self.is_overview) {
+                page.labelled("Note", note);
+            }
+        }
+    }
+}
+
+impl VerdictReport {
+    fn is_worth_a_line(&self, fact: &FactResult) -> bool {
+        match fact.verdict {
+            Verdict::Unexplained | Verdict::Stale => true,
+            Verdict::Differs | Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::NotRun => {
+                !self.is_overview
+            }
+            Verdict::Reproduced | Verdict::WithinTolerance | Verdict::PictureOnly => false,
+        }
+    }
+}
+
+fn row(fact: &FactResult) -> Vec<String> {
+    let text = |it: &Option<String>| it.clone().unwrap_or_default();
+    vec![fact.says.clone(), text(&fact.published), text(&fact.ours), fact.verdict.words().to_owned()]
+}
+
+/// The studies that the program contains.
+#[derive(Debug, Serialize)]
+pub struct StudyList {
+    studies: Vec<Listed>,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    title: String,
+    items: Vec<String>,
+    facts: usize,
+}
+
+impl StudyList {
+    /// Lists them.
+    pub fn of(studies: &[Study]) -> Self {
+        let listed = |study: &Study| Listed {
+            name: study.name.clone(),
+            title: study.title().to_owned(),
+            items: study.items().to_vec(),
+            facts: study.file.fact.len(),
+        };
+        Self { studies: studies.iter().map(listed).collect() }
+    }
+}
+
+impl Report for StudyList {
+    fn answer(&self) -> Option<Answer> {
+        let facts: usize = self.studies.iter().map(|it| it.facts).sum();
+        Some(Answer::good(format!("{} studies of {facts} published facts", self.studies.len())))
+    }
+
+    fn write(&self, page: &mut Page) {
+        writeln!(page);
+        let row = |it: &Listed| vec![it.name.clone(), it.title.clone(), it.items.join("; ")];
+        let rows = self.studies.iter().map(row).collect();
+        page.put(Table::new(&["study", "shows", "reproduces"], rows, 3).named(1).optional(&["reproduces"]));
+    }
+}

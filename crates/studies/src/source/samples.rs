@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The number of samples of which one exceeds a quantile with a given confidence.
+
+use serde::Deserialize;
+use tidegate_stats::confidence::samples_needed;
+
+use super::{Measures, unknown};
+use crate::cell::Cell;
+
+/// The parameters, which are all that the measure needs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    confidence: f64,
+    quantile: f64,
+}
+
+impl Measures for Parameters {
+    fn get(&self, name: &str) -> Result<Option<Cell>, String> {
+        let is_share = |value: f64| 0.0 < value && value < 1.0;
+        if !is_share(self.confidence) || !is_share(self.quantile) {
+            return Err("`confidence` and `quantile` lie between 0 and 1".to_owned());
+        }
+        match name {
+            "samples" => Ok(Some(Cell::of(samples_needed(self.confidence, self.quantile)))),
+            _ => Err(unknown(name, "samples")),
+        }
+    }
+}
