@@ -34,7 +34,7 @@ pub struct StudyResult<'a> {
     pub study: &'a Study,
     /// The verdicts, in the file's order.
     pub facts: Vec<FactResult>,
-    /// The faults of points, each once.
+    /// The first fault of each grid.
     pub faults: Vec<String>,
     /// The points that an interruption left out.
     pub left_out: usize,
@@ -159,9 +159,10 @@ impl<'a> StudyResult<'a> {
         match row {
             Some(Ok(row)) => self.results.get_mut(job.grid).expect("a grid").push(row),
             Some(Err(Failed::Fault(fault))) => {
-                let fault = format!("grid `{}`: {fault}", job.grid);
-                if !self.faults.contains(&fault) {
-                    self.faults.push(fault);
+                // The other points of a faulty grid mostly fail for the same reason.
+                let grid = format!("grid `{}`", job.grid);
+                if !self.faults.iter().any(|other| other.starts_with(&grid)) {
+                    self.faults.push(format!("{grid}, {fault}"));
                 }
             }
             Some(Err(Failed::Cancelled)) | None => self.left_out += 1,

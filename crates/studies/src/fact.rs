@@ -48,6 +48,21 @@ impl Verdict {
             Self::NotRun => "not run",
         }
     }
+
+    /// Returns it in a word or two, for the labels of a screen.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::WithinTolerance => "tolerated",
+            Self::Differs => "differs",
+            Self::PrintIsWrong => "print wrong",
+            Self::NotComparable => "incomparable",
+            Self::PictureOnly => "picture",
+            Self::Unexplained => "unexplained",
+            Self::Stale => "stale",
+            Self::NotRun => "not run",
+        }
+    }
 }
 
 /// One published fact beside our value.

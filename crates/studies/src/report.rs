@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tidegate_report::{Answer, Page, Report, Table};
+use tidegate_report::{Answer, Page, Report, Table, Tone};
 
 use crate::engine::StudyResult;
 use crate::fact::{FactResult, Verdict};
@@ -109,47 +109,76 @@ impl Report for VerdictReport {
     }
 
     fn write(&self, page: &mut Page) {
-        writeln!(page);
         if self.is_overview {
+            writeln!(page);
             let header = ["study", "agree", "differ", "print wrong", "not compared", "open", "not run"];
             let rows = self.studies.iter().map(StudyVerdicts::overview).collect();
-            page.put(Table::new(&header, rows, 1).optional(&["not run", "print wrong", "not compared"]));
-        } else {
-            let rows = self.facts().map(|(_, fact)| row(fact)).collect();
-            let header = ["fact", "published", "ours", "verdict"];
-            page.put(Table::new(&header, rows, 4).named(1).optional(&["published"]));
-        }
-        writeln!(page);
-        for (study, fact) in self.facts().filter(|(_, fact)| self.is_worth_a_line(fact)) {
-            let reason = fact.reason.as_deref().unwrap_or("not found yet");
-            page.labelled(fact.verdict.words(), format!("{} ({}, {}): {reason}", fact.says, study.study, fact.at));
+            let table = Table::new(&header, rows, 1);
+            page.put(table.optional(&["not run", "print wrong", "not compared"]));
         }
         for study in &self.studies {
-            for fault in &study.faults {
-                page.labelled("fault", format!("{}: {fault}", study.study));
-            }
-            if let Some(note) = study.note.as_ref().filter(|_| !self.is_overview) {
-                page.labelled("Note", note);
-            }
+            study.write(page, self.is_overview);
         }
     }
 }
 
-impl VerdictReport {
-    fn is_worth_a_line(&self, fact: &FactResult) -> bool {
-        match fact.verdict {
+impl StudyVerdicts {
+    /// Writes the facts; in an overview only those that are open.
+    fn write(&self, page: &mut Page, is_overview: bool) {
+        let is_open = |fact: &&FactResult| match fact.verdict {
             Verdict::Unexplained | Verdict::Stale => true,
-            Verdict::Differs | Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::NotRun => {
-                !self.is_overview
-            }
-            Verdict::Reproduced | Verdict::WithinTolerance | Verdict::PictureOnly => false,
+            Verdict::Reproduced
+            | Verdict::WithinTolerance
+            | Verdict::Differs
+            | Verdict::PrintIsWrong
+            | Verdict::NotComparable
+            | Verdict::PictureOnly
+            | Verdict::NotRun => false,
+        };
+        let facts: Vec<&FactResult> = self.facts.iter().filter(|it| !is_overview || is_open(it)).collect();
+        if is_overview && facts.is_empty() && self.faults.is_empty() {
+            return;
+        }
+        writeln!(page);
+        page.paragraph(format_args!("{}: {}", self.study, self.title));
+        for fact in facts {
+            page.labelled_as(fact.verdict.label(), sentence(fact), tone(fact.verdict));
+        }
+        for fault in &self.faults {
+            page.labelled_as("fault", fault, Some(Tone::Bad));
+        }
+        if let Some(note) = self.note.as_ref().filter(|_| !is_overview) {
+            page.labelled("note", note);
         }
     }
 }
 
-fn row(fact: &FactResult) -> Vec<String> {
-    let text = |it: &Option<String>| it.clone().unwrap_or_default();
-    vec![fact.says.clone(), text(&fact.published), text(&fact.ours), fact.verdict.words().to_owned()]
+fn sentence(fact: &FactResult) -> String {
+    let mut text = format!("{}: {}", fact.at, fact.says);
+    match (&fact.published, &fact.ours) {
+        (Some(published), Some(ours)) => {
+            text += &format!(" Published {published}, ours {ours}.");
+        }
+        (Some(published), None) => text += &format!(" Published {published}."),
+        (None, _) => (),
+    }
+    if fact.is_fitted {
+        text += " Fitted.";
+    }
+    match (&fact.reason, fact.verdict) {
+        (Some(reason), _) => text + &format!(" Reason: {reason}."),
+        (None, Verdict::Unexplained) => text + " Reason: not found yet.",
+        (None, _) => text,
+    }
+}
+
+const fn tone(verdict: Verdict) -> Option<Tone> {
+    match verdict {
+        Verdict::Reproduced | Verdict::WithinTolerance => Some(Tone::Good),
+        Verdict::Differs => Some(Tone::Doubtful),
+        Verdict::Unexplained | Verdict::Stale => Some(Tone::Bad),
+        Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::PictureOnly | Verdict::NotRun => None,
+    }
 }
 
 /// The studies that the program contains.

@@ -2,7 +2,7 @@
 //! Fills in templates: workloads and the parameters of sources name their point's axes in
 //! `{{ .. }}`.
 
-use minijinja::{Environment, Error, UndefinedBehavior, Value};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
 use crate::axes::Point;
 use crate::cell::Cell;
@@ -15,7 +15,7 @@ pub(crate) fn environment() -> Environment<'static> {
 }
 
 fn context(point: &Point) -> Value {
-    point.iter().map(|(name, cell)| (name.as_str(), cell.value())).collect()
+    Value::from_pairs(point.iter().map(|(name, cell)| (name.as_str(), cell.value())))
 }
 
 /// Fills in a text.
@@ -36,7 +36,8 @@ pub(crate) fn value(template: &toml::Value, point: &Point) -> Result<toml::Value
         toml::Value::String(template) => match expression(template) {
             Some(expression) => {
                 let value = environment().compile_expression(expression)?.eval(context(point))?;
-                Cell::of_value(&value).map_or_else(|| value.to_string().into(), |it| it.toml())
+                let unfit = || Error::new(ErrorKind::InvalidOperation, format!("`{expression}` has no value"));
+                Cell::of_value(&value).ok_or_else(unfit)?.toml()
             }
             None => text(template, point)?.into(),
         },
