@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../studies");
+    let root =
+        Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../studies");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut list = String::from("&[\n");
     for folder in sorted(&root)?.into_iter().filter(|it| it.is_dir()) {
@@ -14,7 +15,7 @@ fn main() -> io::Result<()> {
         let _ = writeln!(list, "({:?}, &[", name(&folder));
         for file in sorted(&folder)? {
             println!("cargo::rerun-if-changed={}", file.display());
-            let path = fs::canonicalize(&file)?;
+            let path = fs::canonicalize(&file)?.to_string_lossy().into_owned();
             let _ = writeln!(list, "({:?}, include_str!({path:?})),", name(&file));
         }
         list.push_str("]),\n");

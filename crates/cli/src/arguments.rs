@@ -54,8 +54,10 @@ pub(crate) enum Command {
     /// Show results as one page, for a browser and for paper.
     Report(ReportArguments),
     /// Reproduce figures and tables of the literature, and compare them with what was published.
-    #[command(after_help = "Exit codes: 0 every fact agrees or is explained, 1 some fact differs without a \
-                            stated reason, or interrupted, 2 wrong input, 3 the environment failed.")]
+    #[command(
+        after_help = "Exit codes: 0 every fact agrees or is explained, 1 some fact differs without a \
+                            stated reason, or interrupted, 2 wrong input, 3 the environment failed."
+    )]
     Reproduce(ReproduceArguments),
     /// Serve a disk as block exports, each with a contract, to programs that know nothing of
     /// Tidegate.

@@ -31,7 +31,8 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> Result<Answer, Failur
         bar.set_position(progress.done as u64);
         bar.set_message(progress.study.to_owned());
     };
-    let results = tidegate_studies::reproduce(&studies, arguments.quick, &show_progress, &interrupted);
+    let results =
+        tidegate_studies::reproduce(&studies, arguments.quick, &show_progress, &interrupted);
     bar.finish_and_clear();
     let report = VerdictReport::of(&results, arguments.quick, arguments.all);
     show::report_in(&report, arguments.form);

@@ -56,7 +56,10 @@ pub(crate) fn points(axes: &BTreeMap<String, Axis>) -> Vec<Point> {
             point.insert(name.clone(), value.clone());
             point
         };
-        points.iter().flat_map(|point| values.iter().map(|it| with(point, it)).collect::<Vec<_>>()).collect()
+        points
+            .iter()
+            .flat_map(|point| values.iter().map(|it| with(point, it)).collect::<Vec<_>>())
+            .collect()
     })
 }
 
@@ -67,7 +70,8 @@ mod tests {
     #[test]
     fn a_grid_has_every_combination_in_order() {
         let axes: BTreeMap<String, Axis> =
-            toml::from_str("z = { from = 1, to = 5, step = 2 }\npolicy = [\"dqf\", \"edf\"]").unwrap();
+            toml::from_str("z = { from = 1, to = 5, step = 2 }\npolicy = [\"dqf\", \"edf\"]")
+                .unwrap();
         let shown: Vec<String> =
             points(&axes).iter().map(|it| format!("{} {}", it["policy"], it["z"])).collect();
         assert_eq!(shown, ["dqf 1", "dqf 3", "dqf 5", "edf 1", "edf 3", "edf 5"]);

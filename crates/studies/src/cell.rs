@@ -25,7 +25,8 @@ pub(crate) enum Cell {
 impl Cell {
     /// Returns a count or a number of ns.
     pub(crate) fn of(count: u64) -> Self {
-        i64::try_from(count).map_or_else(|_| Self::Float(tidegate_stats::float::of(count)), Self::Int)
+        i64::try_from(count)
+            .map_or_else(|_| Self::Float(tidegate_stats::float::of(count)), Self::Int)
     }
 
     /// Returns a time in ns.

@@ -79,11 +79,15 @@ pub fn reproduce<'a>(
     progress: &(impl Fn(Progress<'_>) + Sync),
     cancelled: &AtomicBool,
 ) -> Vec<StudyResult<'a>> {
-    let jobs: Vec<Job<'_>> = (0..).zip(studies).flat_map(|(index, it)| jobs(index, it, is_quick)).collect();
+    let jobs: Vec<Job<'_>> =
+        (0..).zip(studies).flat_map(|(index, it)| jobs(index, it, is_quick)).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let computed: Vec<Mutex<Option<Result<Row, Failed>>>> = jobs.iter().map(|_| Mutex::default()).collect();
+    let computed: Vec<Mutex<Option<Result<Row, Failed>>>> =
+        jobs.iter().map(|_| Mutex::default()).collect();
     let work = || {
-        while let Some((index, job)) = next_of(&next, &jobs).filter(|_| !cancelled.load(Ordering::Relaxed)) {
+        while let Some((index, job)) =
+            next_of(&next, &jobs).filter(|_| !cancelled.load(Ordering::Relaxed))
+        {
             let study = &studies[job.study];
             let row = compute(study, job, is_quick, cancelled);
             *computed[index].lock().expect("no thread panicked") = Some(row);
@@ -128,7 +132,12 @@ fn jobs(index: usize, study: &Study, is_quick: bool) -> Vec<Job<'_>> {
 }
 
 /// Computes a point, or searches from it.
-fn compute(study: &Study, job: &Job<'_>, is_quick: bool, cancelled: &AtomicBool) -> Result<Row, Failed> {
+fn compute(
+    study: &Study,
+    job: &Job<'_>,
+    is_quick: bool,
+    cancelled: &AtomicBool,
+) -> Result<Row, Failed> {
     let surroundings = Surroundings { study, cancelled };
     let mut source = job.file.source.clone();
     if is_quick {
@@ -171,6 +180,7 @@ impl<'a> StudyResult<'a> {
 
     fn judge(&mut self, is_quick: bool) {
         let environment = over(&self.results);
-        self.facts = self.study.file.fact.iter().map(|it| it.judge(&environment, is_quick)).collect();
+        self.facts =
+            self.study.file.fact.iter().map(|it| it.judge(&environment, is_quick)).collect();
     }
 }

@@ -24,10 +24,16 @@ pub(crate) fn over(results: &Results) -> Environment<'static> {
     // One seed gives a number where several give a list, so each of these takes both.
     environment.add_filter("mean", |values: &Value| numbers(values).map(|it| mean(&it)));
     environment.add_filter("median", |values: &Value| numbers(values).map(median));
-    environment.add_filter("max", |values: &Value| numbers(values).map(|it| it.into_iter().reduce(f64::max)));
-    environment.add_filter("min", |values: &Value| numbers(values).map(|it| it.into_iter().reduce(f64::min)));
+    environment.add_filter("max", |values: &Value| {
+        numbers(values).map(|it| it.into_iter().reduce(f64::max))
+    });
+    environment.add_filter("min", |values: &Value| {
+        numbers(values).map(|it| it.into_iter().reduce(f64::min))
+    });
     environment.add_test("rising", |values: &Value| numbers(values).map(|it| it.is_sorted()));
-    environment.add_test("falling", |values: &Value| numbers(values).map(|it| it.is_sorted_by(|a, b| a >= b)));
+    environment.add_test("falling", |values: &Value| {
+        numbers(values).map(|it| it.is_sorted_by(|a, b| a >= b))
+    });
     for (grid, rows) in results {
         let rows: Arc<[Row]> = rows.clone().into();
         let name = grid.clone();
@@ -65,7 +71,8 @@ fn select(grid: &str, rows: &[Row], measure: &str, at: &Kwargs) -> Result<Value,
     };
     let found: Vec<&Row> = rows.iter().filter(is_wanted).collect();
     if found.is_empty() {
-        let at: Vec<String> = wanted.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let at: Vec<String> =
+            wanted.iter().map(|(name, value)| format!("{name}={value}")).collect();
         return Err(missing(format!("`{grid}` has no point with {}", at.join(", "))));
     }
     let value = |row: &&Row| {
@@ -90,7 +97,8 @@ pub(crate) fn shown(point: &Point) -> String {
 /// A fault of the expression, or a point that was not computed.
 pub(crate) fn evaluate(environment: &Environment<'_>, text: &str) -> Result<Cell, String> {
     let of_error = |error: Error| error.to_string();
-    let value = environment.compile_expression_owned(text).map_err(of_error)?.eval(()).map_err(of_error)?;
+    let value =
+        environment.compile_expression_owned(text).map_err(of_error)?.eval(()).map_err(of_error)?;
     Cell::of_value(&value).ok_or_else(|| format!("`{text}` is no number"))
 }
 
@@ -100,7 +108,11 @@ mod tests {
 
     fn results() -> Results {
         let row = |policy: &str, z: i64, ns: i64| Row {
-            point: [("policy".to_owned(), Cell::Text(policy.to_owned())), ("z".to_owned(), Cell::Int(z))].into(),
+            point: [
+                ("policy".to_owned(), Cell::Text(policy.to_owned())),
+                ("z".to_owned(), Cell::Int(z)),
+            ]
+            .into(),
             measures: [("ns".to_owned(), Some(Cell::Int(ns))), ("none".to_owned(), None)].into(),
         };
         [("main".to_owned(), vec![row("dqf", 1, 10), row("dqf", 2, 20), row("edf", 1, 5)])].into()

@@ -150,7 +150,9 @@ impl FactFile {
         let precision = published.precision * published.unit.size + slack;
         let tolerance = self.tolerance.map_or(0.0, |it| it.of(value)) + slack;
         let (close, far) = match published.relation {
-            Relation::Equal => ((ours - value).abs() <= precision, (ours - value).abs() <= tolerance),
+            Relation::Equal => {
+                ((ours - value).abs() <= precision, (ours - value).abs() <= tolerance)
+            }
             Relation::Less => (ours <= value + slack, ours <= value + tolerance),
             Relation::More => (ours + slack >= value, ours + tolerance >= value),
         };
@@ -164,8 +166,9 @@ impl FactFile {
     fn verdict(&self, compared: &Compared, is_quick: bool) -> Verdict {
         let is_explained = self.differs.is_some();
         match compared {
-            Compared::Exactly if self.print_is_wrong.is_some() => Verdict::PrintIsWrong,
-            Compared::Tolerated if self.print_is_wrong.is_some() => Verdict::PrintIsWrong,
+            Compared::Exactly | Compared::Tolerated if self.print_is_wrong.is_some() => {
+                Verdict::PrintIsWrong
+            }
             // A short run proves no explanation wrong.
             Compared::Exactly | Compared::Tolerated if is_explained && !is_quick => Verdict::Stale,
             Compared::Not if is_explained => Verdict::Differs,

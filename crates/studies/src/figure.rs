@@ -24,12 +24,14 @@ type Points = Vec<(f64, f64)>;
 /// # Errors
 /// What is missing: a measure, an axis, or a unit.
 pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Result<String, String> {
-    let rows = results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;
+    let rows =
+        results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;
     let curves = match file.form {
         Form::Lines => lines(file, rows)?,
         Form::Cdf => apart(file, rows, cdf)?,
         Form::Series => {
-            let slice = file.x.as_deref().ok_or("a series needs the length of its slices in `x`")?;
+            let slice =
+                file.x.as_deref().ok_or("a series needs the length of its slices in `x`")?;
             let slice = Duration::parse(slice).map_err(|error| error.to_string())?;
             let slice = tidegate_stats::float::of(slice.ns());
             apart(file, rows, |cell| series(cell, slice))?
@@ -46,10 +48,15 @@ pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Resul
         Form::Cdf => "at most".to_owned(),
         Form::Series => "time".to_owned(),
     };
-    let scaled = |points: &Points| points.iter().map(|&(a, b)| (x.scaled(a), y.scaled(b))).collect();
-    let curves: Vec<Curve> =
-        curves.iter().map(|(label, points)| Curve { label: label.clone(), points: scaled(points) }).collect();
-    let most = |of: fn(&(u64, u64)) -> u64| curves.iter().flat_map(|it| &it.points).map(of).max().unwrap_or(1);
+    let scaled =
+        |points: &Points| points.iter().map(|&(a, b)| (x.scaled(a), y.scaled(b))).collect();
+    let curves: Vec<Curve> = curves
+        .iter()
+        .map(|(label, points)| Curve { label: label.clone(), points: scaled(points) })
+        .collect();
+    let most = |of: fn(&(u64, u64)) -> u64| {
+        curves.iter().flat_map(|it| &it.points).map(of).max().unwrap_or(1)
+    };
     let chart = Chart {
         title: file.title.clone(),
         x: plot::Axis::reaching(most(|it| it.0), label, x.unit()),
@@ -157,7 +164,11 @@ fn cdf(cell: &Cell) -> Option<Points> {
 fn series(cell: &Cell, slice: f64) -> Option<Points> {
     let Cell::List(values) = cell else { return None };
     let values = values.iter().enumerate();
-    values.map(|(index, cell)| Some((tidegate_stats::float::of_length(index + 1) * slice, cell.number()?))).collect()
+    values
+        .map(|(index, cell)| {
+            Some((tidegate_stats::float::of_length(index + 1) * slice, cell.number()?))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -180,19 +191,23 @@ mod tests {
     #[test]
     fn lines_shares_and_series_have_their_curves() {
         let lines = figure("x = \"x\"\ny = [\"ns\"]\ny_unit = \"ms\"");
-        let svg = draw("h", &lines, &results("ns", vec![Cell::Int(1_000_000), Cell::Int(5_000_000)]));
+        let svg =
+            draw("h", &lines, &results("ns", vec![Cell::Int(1_000_000), Cell::Int(5_000_000)]));
         assert!(svg.unwrap().contains("class=\"curve\""));
         let pair = |ns, count| Cell::List(vec![Cell::Int(ns), Cell::Int(count)]);
         let steps = Cell::List(vec![pair(1, 1), pair(3, 3)]);
         assert_eq!(cdf(&steps), Some(vec![(1.0, 0.0), (1.0, 0.25), (3.0, 0.25), (3.0, 1.0)]));
         let over_time = figure("form = \"series\"\nx = \"1s\"\ny = [\"r\"]\ny_unit = \"MB/s\"");
-        let svg = draw("h", &over_time, &results("r", vec![Cell::List(vec![Cell::Int(8_000_000)])]));
+        let svg =
+            draw("h", &over_time, &results("r", vec![Cell::List(vec![Cell::Int(8_000_000)])]));
         assert!(svg.unwrap().contains("MB/s"));
     }
 
     #[test]
     fn a_measure_that_is_no_list_is_named() {
         let over_time = figure("form = \"series\"\nx = \"1s\"\ny = [\"r\"]");
-        assert!(draw("h", &over_time, &results("r", vec![Cell::Int(1)])).unwrap_err().contains("`r`"));
+        assert!(
+            draw("h", &over_time, &results("r", vec![Cell::Int(1)])).unwrap_err().contains("`r`")
+        );
     }
 }

@@ -210,14 +210,18 @@ impl StudyFile {
             }
         }
         for (name, grid) in &self.grid {
-            let both = grid.search.as_ref().map(|it| it.while_holds.is_some() == it.first.is_some());
+            let both =
+                grid.search.as_ref().map(|it| it.while_holds.is_some() == it.first.is_some());
             if both == Some(true) {
                 return Err(format!("grid `{name}`: a search needs either `while` or `first`"));
             }
         }
         for figure in &self.figure {
             if !self.grid.contains_key(&figure.grid) {
-                return Err(format!("figure `{}`: there is no grid `{}`", figure.file, figure.grid));
+                return Err(format!(
+                    "figure `{}`: there is no grid `{}`",
+                    figure.file, figure.grid
+                ));
             }
         }
         Ok(())
@@ -226,7 +230,8 @@ impl StudyFile {
 
 impl FactFile {
     fn check(&self) -> Result<(), String> {
-        let needs = |is_there: bool, what: &str| if is_there { Ok(()) } else { Err(what.to_owned()) };
+        let needs =
+            |is_there: bool, what: &str| if is_there { Ok(()) } else { Err(what.to_owned()) };
         let stated = [&self.differs, &self.not_comparable, &self.print_is_wrong];
         let stated = stated.iter().filter(|it| it.is_some()).count();
         needs(stated <= 1, "it has two verdicts")?;
@@ -235,7 +240,10 @@ impl FactFile {
             Kind::Picture => needs(self.ours.is_none(), "a picture has no number to compare"),
             Kind::Number | Kind::Ranking if self.not_comparable.is_some() => Ok(()),
             Kind::Number => {
-                needs(self.ours.is_some() && self.published.is_some(), "a number needs `ours` and `published`")?;
+                needs(
+                    self.ours.is_some() && self.published.is_some(),
+                    "a number needs `ours` and `published`",
+                )?;
                 let wrong = self.print_is_wrong.is_some() == self.corrected.is_some();
                 needs(wrong, "`print_is_wrong` and `corrected` belong together")
             }

@@ -98,13 +98,24 @@ impl Outputs {
         for result in results {
             self.write_study(result, is_quick)?;
         }
-        let facts = results.iter().flat_map(|it| it.facts.iter().map(move |fact| (it.study.name.as_str(), fact)));
+        let facts = results
+            .iter()
+            .flat_map(|it| it.facts.iter().map(move |fact| (it.study.name.as_str(), fact)));
         let header = ["study", "at", "says", "published", "ours", "fitted", "verdict", "reason"];
         let row = |(study, fact): (&str, &FactResult)| {
             let text = |it: &Option<String>| it.clone().unwrap_or_default();
             let [published, ours, reason] = [&fact.published, &fact.ours, &fact.reason].map(text);
             let (fitted, verdict) = (fact.is_fitted.to_string(), fact.verdict.words().to_owned());
-            vec![study.to_owned(), fact.at.clone(), fact.says.clone(), published, ours, fitted, verdict, reason]
+            vec![
+                study.to_owned(),
+                fact.at.clone(),
+                fact.says.clone(),
+                published,
+                ours,
+                fitted,
+                verdict,
+                reason,
+            ]
         };
         write(&self.folder.join("facts.csv"), &csv_of(&header, facts.map(row)))
     }
@@ -113,7 +124,8 @@ impl Outputs {
         let study = result.study;
         let folder = self.folder.join(&study.name);
         fs::create_dir(&folder).map_err(|error| OutputFault::Unusable(folder.clone(), error))?;
-        let text = serde_json::to_string_pretty(&StudyFile::of(result, is_quick)).expect("plain data");
+        let text =
+            serde_json::to_string_pretty(&StudyFile::of(result, is_quick)).expect("plain data");
         write(&folder.join("result.json"), &(text + "\n"))?;
         for (name, rows) in &result.results {
             write(&folder.join(format!("{name}.csv")), &csv_of_rows(rows))?;
@@ -167,7 +179,8 @@ impl<'a> StudyFile<'a> {
 /// Returns the rows of a grid; lists, which have files of their own in JSON, are left out.
 fn csv_of_rows(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let is_list = |name: &&String| rows.iter().any(|row| matches!(row.get(name), Some(Cell::List(_))));
+    let is_list =
+        |name: &&String| rows.iter().any(|row| matches!(row.get(name), Some(Cell::List(_))));
     let names: Vec<&String> =
         first.point.keys().chain(first.measures.keys()).filter(|name| !is_list(name)).collect();
     let header: Vec<&str> = names.iter().map(|name| name.as_str()).collect();

@@ -104,7 +104,8 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct Item {
     /// Such as `figure 3`.
-    item: String,
+    #[serde(rename = "item")]
+    name: String,
     /// What it is about.
     about: String,
     /// Its state, if no study reproduces it.
@@ -136,7 +137,7 @@ pub fn sources_page(studies: &[Study], sources: &str) -> Result<String, String> 
         page.push_str(&wrapped(&document.title, "", ""));
         page.push_str("\n| item | about | state | more |\n|---|---|---|---|\n");
         for item in &document.item {
-            let full = format!("{}, {}", document.name, item.item);
+            let full = format!("{}, {}", document.name, item.name);
             let study = of_items.remove(full.as_str());
             page.push_str(&row(&full, item, study)?);
         }
@@ -160,25 +161,29 @@ fn row(full: &str, item: &Item, study: Option<&Study>) -> Result<String, String>
             (words, if see.is_empty() { command } else { format!("{command}; {see}") })
         }
         (None, None) => return Err(format!("`{full}` has neither a study nor a state")),
-        (Some(study), Some(_)) => return Err(format!("`{full}` has a state and the study {}", study.name)),
+        (Some(study), Some(_)) => {
+            return Err(format!("`{full}` has a state and the study {}", study.name));
+        }
     };
-    Ok(format!("| {} | {} | {state} | {more} |\n", item.item, item.about))
+    Ok(format!("| {} | {} | {state} | {more} |\n", item.name, item.about))
 }
 
 /// Returns the facts that differ, are printed wrong or cannot be compared, with their reasons.
 fn differences(studies: &[Study]) -> String {
     let mut page = String::new();
-    let sections: [(&str, fn(&FactFile) -> Option<&String>); 3] = [
-        ("What differs, and why", |fact| fact.differs.as_ref()),
-        ("What is printed wrong", |fact| fact.print_is_wrong.as_ref()),
-        ("What cannot be compared", |fact| fact.not_comparable.as_ref()),
-    ];
-    for (title, reason) in sections {
+    let titles = ["What differs, and why", "What is printed wrong", "What cannot be compared"];
+    for (title, section) in titles.iter().zip(0..) {
         let _ = write!(page, "\n## {title}\n\n");
         for fact in studies.iter().flat_map(|study| &study.file.fact) {
-            if let Some(reason) = reason(fact) {
+            let reasons = [&fact.differs, &fact.print_is_wrong, &fact.not_comparable];
+            let reason: &Option<String> = reasons[section];
+            if let Some(reason) = reason {
                 let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-                page.push_str(&wrapped(&format!("**{}.** {} {reason}", fact.at, fact.says), "- ", "  "));
+                page.push_str(&wrapped(
+                    &format!("**{}.** {} {reason}", fact.at, fact.says),
+                    "- ",
+                    "  ",
+                ));
             }
         }
     }
@@ -193,7 +198,7 @@ fn wrapped(text: &str, first: &str, indent: &str) -> String {
         let is_begun = line.len() > first.len().max(indent.len());
         if is_begun && line.chars().count() + 1 + word.chars().count() > COLUMNS {
             let _ = writeln!(lines, "{line}");
-            line = indent.to_owned();
+            indent.clone_into(&mut line);
         } else if is_begun {
             line.push(' ');
         }
@@ -210,7 +215,9 @@ mod tests {
     #[test]
     fn an_item_has_either_a_study_or_a_state() {
         let item = |rest: &str| {
-            format!("[[document]]\nname = \"D\"\ntitle = \"t\"\n[[document.item]]\nitem = \"figure 1\"\nabout = \"a\"\n{rest}")
+            format!(
+                "[[document]]\nname = \"D\"\ntitle = \"t\"\n[[document.item]]\nitem = \"figure 1\"\nabout = \"a\"\n{rest}"
+            )
         };
         let page = sources_page(&[], &item("state = \"concept\"")).unwrap();
         assert!(page.contains("| figure 1 | a | concept |  |"), "{page}");

@@ -72,7 +72,11 @@ impl Unit {
             _ => 3,
         };
         let text = format!("{number:.digits$}");
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &text
+        };
         format!("{text} {}", self.name).trim_end().to_owned()
     }
 }
@@ -87,9 +91,11 @@ impl Published {
         let relations = [("<", Relation::Less), (">", Relation::More)];
         let relation = relations.into_iter().find(|(sign, _)| trimmed.starts_with(sign));
         let rest = trimmed.trim_start_matches(['<', '>', '=', ' ']);
-        let end = rest.find(|c: char| !(c.is_ascii_digit() || ".,-".contains(c))).unwrap_or(rest.len());
+        let end =
+            rest.find(|c: char| !(c.is_ascii_digit() || ".,-".contains(c))).unwrap_or(rest.len());
         let (digits, unit) = (rest[..end].replace(',', ""), rest[end..].trim());
-        let number = digits.parse().map_err(|_| format!("`{text}` does not begin with a number"))?;
+        let number =
+            digits.parse().map_err(|_| format!("`{text}` does not begin with a number"))?;
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let decimals = i32::try_from(decimals).map_err(|_| "too many digits".to_owned())?;
         Ok(Self {
@@ -152,7 +158,10 @@ mod tests {
         assert!((of("39.9 MB/s").value() - 39.9e6).abs() < 1e-6);
         assert!((of("39.9 MB/s").precision - 0.05).abs() < 1e-12);
         assert!((of("72,704").precision - 0.5).abs() < 1e-12);
-        assert_eq!((of("> 2 s").relation, of("<= 17 ms").relation), (Relation::More, Relation::Less));
+        assert_eq!(
+            (of("> 2 s").relation, of("<= 17 ms").relation),
+            (Relation::More, Relation::Less)
+        );
         assert!(Published::parse("ms").is_err() && Published::parse("3 parsecs").is_err());
     }
 

@@ -38,7 +38,12 @@ impl VerdictReport {
         for fact in results.iter().flat_map(|it| &it.facts) {
             *counts.entry(fact.verdict.words()).or_insert(0) += 1;
         }
-        Self { is_quick, counts, studies: results.iter().map(StudyVerdicts::of).collect(), is_overview }
+        Self {
+            is_quick,
+            counts,
+            studies: results.iter().map(StudyVerdicts::of).collect(),
+            is_overview,
+        }
     }
 
     /// Returns whether every fact agrees or is explained.
@@ -100,7 +105,9 @@ impl Report for VerdictReport {
         let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
         let all = self.facts().count();
         let form = if self.is_quick { " (quick form)" } else { "" };
-        let text = format!("{agree} of {all} published facts agree, {explained} differ for stated reasons{form}");
+        let text = format!(
+            "{agree} of {all} published facts agree, {explained} differ for stated reasons{form}"
+        );
         Some(match (open, faults) {
             (0, 0) if self.is_interrupted() => Answer::doubtful(format!("Interrupted: {text}")),
             (0, 0) => Answer::good(text),
@@ -111,7 +118,8 @@ impl Report for VerdictReport {
     fn write(&self, page: &mut Page) {
         if self.is_overview {
             writeln!(page);
-            let header = ["study", "agree", "differ", "print wrong", "not compared", "open", "not run"];
+            let header =
+                ["study", "agree", "differ", "print wrong", "not compared", "open", "not run"];
             let rows = self.studies.iter().map(StudyVerdicts::overview).collect();
             let table = Table::new(&header, rows, 1);
             page.put(table.optional(&["not run", "print wrong", "not compared"]));
@@ -135,7 +143,8 @@ impl StudyVerdicts {
             | Verdict::PictureOnly
             | Verdict::NotRun => false,
         };
-        let facts: Vec<&FactResult> = self.facts.iter().filter(|it| !is_overview || is_open(it)).collect();
+        let facts: Vec<&FactResult> =
+            self.facts.iter().filter(|it| !is_overview || is_open(it)).collect();
         if is_overview && facts.is_empty() && self.faults.is_empty() {
             return;
         }
@@ -154,22 +163,18 @@ impl StudyVerdicts {
 }
 
 fn sentence(fact: &FactResult) -> String {
-    let mut text = format!("{}: {}", fact.at, fact.says);
-    match (&fact.published, &fact.ours) {
-        (Some(published), Some(ours)) => {
-            text += &format!(" Published {published}, ours {ours}.");
-        }
-        (Some(published), None) => text += &format!(" Published {published}."),
-        (None, _) => (),
-    }
-    if fact.is_fitted {
-        text += " Fitted.";
-    }
-    match (&fact.reason, fact.verdict) {
-        (Some(reason), _) => text + &format!(" Reason: {reason}."),
-        (None, Verdict::Unexplained) => text + " Reason: not found yet.",
-        (None, _) => text,
-    }
+    let numbers = match (&fact.published, &fact.ours) {
+        (Some(published), Some(ours)) => format!(" Published {published}, ours {ours}."),
+        (Some(published), None) => format!(" Published {published}."),
+        (None, _) => String::new(),
+    };
+    let fitted = if fact.is_fitted { " Fitted." } else { "" };
+    let reason = match (&fact.reason, fact.verdict) {
+        (Some(reason), _) => format!(" Reason: {reason}."),
+        (None, Verdict::Unexplained) => " Reason: not found yet.".to_owned(),
+        (None, _) => String::new(),
+    };
+    format!("{}: {}{numbers}{fitted}{reason}", fact.at, fact.says)
 }
 
 const fn tone(verdict: Verdict) -> Option<Tone> {
@@ -177,7 +182,9 @@ const fn tone(verdict: Verdict) -> Option<Tone> {
         Verdict::Reproduced | Verdict::WithinTolerance => Some(Tone::Good),
         Verdict::Differs => Some(Tone::Doubtful),
         Verdict::Unexplained | Verdict::Stale => Some(Tone::Bad),
-        Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::PictureOnly | Verdict::NotRun => None,
+        Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::PictureOnly | Verdict::NotRun => {
+            None
+        }
     }
 }
 
@@ -218,6 +225,10 @@ impl Report for StudyList {
         writeln!(page);
         let row = |it: &Listed| vec![it.name.clone(), it.title.clone(), it.items.join("; ")];
         let rows = self.studies.iter().map(row).collect();
-        page.put(Table::new(&["study", "shows", "reproduces"], rows, 3).named(1).optional(&["reproduces"]));
+        page.put(
+            Table::new(&["study", "shows", "reproduces"], rows, 3)
+                .named(1)
+                .optional(&["reproduces"]),
+        );
     }
 }

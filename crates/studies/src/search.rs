@@ -49,7 +49,11 @@ pub(crate) fn search(
 }
 
 /// Returns the first value from `from` to `to` that is changed, or the one after `to`.
-fn bisect(from: i64, to: i64, is_changed: &mut impl FnMut(i64) -> Result<bool, String>) -> Result<i64, String> {
+fn bisect(
+    from: i64,
+    to: i64,
+    is_changed: &mut impl FnMut(i64) -> Result<bool, String>,
+) -> Result<i64, String> {
     let (mut low, mut high) = (from, to + 1);
     while low < high {
         let middle = low.midpoint(high);

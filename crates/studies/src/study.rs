@@ -61,7 +61,8 @@ impl StudyFault {
                 format!("did you mean `{meant}`? `tidegate reproduce --list` shows all")
             }
             Self::Unknown { meant: None, .. } => {
-                "name one that `tidegate reproduce --list` shows, or a folder with a study.toml".to_owned()
+                "name one that `tidegate reproduce --list` shows, or a folder with a study.toml"
+                    .to_owned()
             }
             Self::Unreadable { .. } => "name a folder of text files that can be read".to_owned(),
             Self::Faulty { .. } => "docs/reference/studies.md describes the file".to_owned(),
@@ -74,7 +75,9 @@ impl StudyFault {
 /// # Errors
 /// [`StudyFault::Faulty`], which a test excludes.
 pub fn all() -> Result<Vec<Study>, StudyFault> {
-    let of_texts = |texts: &[(&str, &str)]| texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    let of_texts = |texts: &[(&str, &str)]| {
+        texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    };
     BUILT_IN.iter().map(|(name, texts)| Study::new(name, of_texts(texts))).collect()
 }
 
@@ -100,12 +103,14 @@ impl Study {
     /// # Errors
     /// [`StudyFault`].
     pub fn from_folder(folder: &Path) -> Result<Self, StudyFault> {
-        let unreadable = |path: &Path, source| StudyFault::Unreadable { path: path.to_owned(), source };
+        let unreadable =
+            |path: &Path, source| StudyFault::Unreadable { path: path.to_owned(), source };
         let mut texts = BTreeMap::new();
         for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
             let path = entry.map_err(|error| unreadable(folder, error))?.path();
             if path.is_file() {
-                let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
+                let text =
+                    std::fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 texts.insert(name, text);
             }

@@ -36,7 +36,9 @@ pub(crate) fn value(template: &toml::Value, point: &Point) -> Result<toml::Value
         toml::Value::String(template) => match expression(template) {
             Some(expression) => {
                 let value = environment().compile_expression(expression)?.eval(context(point))?;
-                let unfit = || Error::new(ErrorKind::InvalidOperation, format!("`{expression}` has no value"));
+                let unfit = || {
+                    Error::new(ErrorKind::InvalidOperation, format!("`{expression}` has no value"))
+                };
                 Cell::of_value(&value).ok_or_else(unfit)?.toml()
             }
             None => text(template, point)?.into(),

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Chart, Curve};
 use super::axis::Axis;
+use super::{Chart, Curve};
 use crate::xml::escaped;
 
 /// The width of the picture, in pixels; each chart is `PANEL` high.
@@ -216,7 +216,9 @@ mod tests {
     fn several_curves_have_colours_and_names() {
         let curve = |label: &str| Curve { label: label.to_owned(), points: vec![(0, 0), (1, 1)] };
         let svg = draw("d", &[Chart { curves: vec![curve("a"), curve("b")], ..chart() }]);
-        assert!(svg.contains(">a</text>") && svg.contains(">b</text>") && !svg.contains("\"area\""));
+        assert!(
+            svg.contains(">a</text>") && svg.contains(">b</text>") && !svg.contains("\"area\"")
+        );
         assert!(svg.contains(COLOURS[0]) && svg.contains(COLOURS[1]));
     }
 

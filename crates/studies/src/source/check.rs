@@ -23,7 +23,11 @@ pub(super) struct Parameters {
 pub(super) struct Proof(Assessment);
 
 impl Parameters {
-    pub(super) fn run(self, point: &Point, surroundings: &Surroundings<'_>) -> Result<Proof, Failed> {
+    pub(super) fn run(
+        self,
+        point: &Point,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Proof, Failed> {
         let (input, _, policy) = self.input.read(&self.unknown, point, surroundings)?;
         Ok(Proof(assess(&input.workload, policy)))
     }
@@ -47,7 +51,10 @@ impl Measures for Proof {
             "best_effort_fill" => Some(Cell::of(proof.best_effort_fill.into())),
             "best_effort_depth" => Some(Cell::of(proof.best_effort_depth.into())),
             "response_ns_max" => longest(&|task| proof.tasks[task].response_max.map(|it| it.0)),
-            _ => match BoundName::ALL.into_iter().find(|bound| name == format!("{}_ns", bound.name())) {
+            _ => match BoundName::ALL
+                .into_iter()
+                .find(|bound| name == format!("{}_ns", bound.name()))
+            {
                 Some(bound) => longest(&|task| proof.tasks[task].bounds.of(bound)),
                 None => return Err(unknown(name, KNOWN)),
             },

@@ -24,7 +24,11 @@ pub(super) struct Proof {
 }
 
 /// Reads the processor's part of a workload file beside the study.
-pub(super) fn processor(file: &str, point: &Point, surroundings: &Surroundings<'_>) -> Result<CpuWorkload, Failed> {
+pub(super) fn processor(
+    file: &str,
+    point: &Point,
+    surroundings: &Surroundings<'_>,
+) -> Result<CpuWorkload, Failed> {
     let (path, text) = surroundings.text(file, point)?;
     let machine = MachineFile::parse(&text);
     let machine = machine.map_err(|error| Failed::Fault(format!("{}: {error}", path.display())))?;
@@ -32,7 +36,11 @@ pub(super) fn processor(file: &str, point: &Point, surroundings: &Surroundings<'
 }
 
 impl Parameters {
-    pub(super) fn run(self, point: &Point, surroundings: &Surroundings<'_>) -> Result<Proof, Failed> {
+    pub(super) fn run(
+        self,
+        point: &Point,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Proof, Failed> {
         let workload = processor(&self.workload, point, surroundings)?;
         let assessment = assess(&workload, &[]);
         Ok(Proof { workload, assessment })
@@ -46,35 +54,30 @@ impl Measures for Proof {
             return Ok(Some(Cell::Bool(assessment.answer == CpuAnswer::Proven)));
         }
         let (thread, measure) = name.split_once('.').ok_or_else(|| unknown(name, KNOWN))?;
-        let names = workload.tasks.iter().map(|it| &it.name).chain(workload.servers.iter().map(|it| &it.name));
+        let names = workload
+            .tasks
+            .iter()
+            .map(|it| &it.name)
+            .chain(workload.servers.iter().map(|it| &it.name));
         let names = names.chain(workload.work.iter().map(|it| &it.name));
         let of = assessment.tasks.iter().chain(&assessment.servers).chain(&assessment.work);
         let found = names.zip(of).find(|(name, _)| *name == thread);
         let (_, row) = found.ok_or_else(|| format!("there is no thread `{thread}`"))?;
-        row.measure(measure).ok_or_else(|| unknown(name, KNOWN))
+        of_thread(row, measure)
     }
 }
 
 const KNOWN: &str = "is_proven, THREAD.response_ns_max, THREAD.is_met, and THREAD.is_met_ceil, \
                      _refined, _linear of the load test";
 
-/// The measures of one thread.
-trait Thread {
-    /// Returns the measure of this name: nothing if there is no such name, `None` inside if it has
-    /// no value.
-    fn measure(&self, name: &str) -> Option<Option<Cell>>;
-}
-
-impl Thread for CpuThreadAssessment {
-    fn measure(&self, name: &str) -> Option<Option<Cell>> {
-        let of_load = |index: usize| self.loads[index].map(|load| Cell::Bool(load.is_met()));
-        Some(match name {
-            "response_ns_max" => self.response_max().map(Cell::of_time),
-            "is_met" => Some(Cell::Bool(self.is_deadline_met())),
-            "is_met_ceil" => of_load(0),
-            "is_met_refined" => of_load(1),
-            "is_met_linear" => of_load(2),
-            _ => return None,
-        })
-    }
+fn of_thread(row: &CpuThreadAssessment, measure: &str) -> Result<Option<Cell>, String> {
+    let of_load = |index: usize| row.loads[index].map(|load| Cell::Bool(load.is_met()));
+    Ok(match measure {
+        "response_ns_max" => row.response_max().map(Cell::of_time),
+        "is_met" => Some(Cell::Bool(row.is_deadline_met())),
+        "is_met_ceil" => of_load(0),
+        "is_met_refined" => of_load(1),
+        "is_met_linear" => of_load(2),
+        _ => return Err(unknown(measure, KNOWN)),
+    })
 }

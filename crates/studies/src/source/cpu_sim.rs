@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Deserialize;
 use tidegate_cpu_model::CpuWorkload;
-use tidegate_cpu_sim::{CpuObserver, CpuParams, CpuRun, CpuRunEnd, JobMetrics, ServerMetrics, Thread, simulate};
+use tidegate_cpu_sim::{
+    CpuObserver, CpuParams, CpuRun, CpuRunEnd, JobMetrics, ServerMetrics, Thread, simulate,
+};
 use tidegate_model::{Duration, Time};
 use tidegate_stats::float;
 
@@ -40,7 +42,11 @@ pub(super) struct Simulation {
 }
 
 impl Parameters {
-    pub(super) fn run(self, point: &Point, surroundings: &Surroundings<'_>) -> Result<Simulation, Failed> {
+    pub(super) fn run(
+        self,
+        point: &Point,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Simulation, Failed> {
         let workload = processor(&self.workload, point, surroundings)?;
         let mut stretches = Stretches::new(&workload, self.stretches);
         let run = run(&workload, &self, surroundings.cancelled, &mut stretches);
@@ -69,7 +75,7 @@ impl Measures for Simulation {
         }
         let (thread, measure) = name.split_once('.').ok_or_else(|| unknown(name, KNOWN))?;
         if let Some(index) = run.servers.iter().position(|it| it.name == thread) {
-            return self.server(index, measure, stretches).ok_or_else(|| unknown(name, KNOWN));
+            return self.server(index, measure, stretches);
         }
         let jobs = run.tasks.iter().chain(&run.work).find(|it| it.name == thread);
         let jobs = jobs.ok_or_else(|| format!("there is no task, work or server `{thread}`"))?;
@@ -82,11 +88,15 @@ const KNOWN: &str = "busy_share; SERVER.window_ns_max, executed_share, taken_sha
                      served_share, response_ns_..";
 
 impl Simulation {
-    /// Returns the measure of a server; `None` if there is no such name.
-    fn server(&self, index: usize, measure: &str, stretches: &Stretches) -> Option<Option<Cell>> {
+    fn server(
+        &self,
+        index: usize,
+        measure: &str,
+        stretches: &Stretches,
+    ) -> Result<Option<Cell>, String> {
         let server: &ServerMetrics = &self.run.servers[index];
         let duration = self.run.duration;
-        Some(match measure {
+        Ok(match measure {
             "window_ns_max" => Some(Cell::of_time(server.window.highest())),
             "executed_ns" => Some(Cell::of_time(server.executed)),
             "executed_share" => share(server.executed, duration),
@@ -94,8 +104,10 @@ impl Simulation {
             "preemptions" => Some(Cell::of(server.preemptions)),
             "exhaustions" => Some(Cell::of(server.exhaustions)),
             "stretches_ns" => Some(stretches.list(index, |(from, to)| Cell::of_time(to - from))),
-            "stretch_starts_ns" => Some(stretches.list(index, |(from, _)| Cell::of_time(from.since(Time::ZERO)))),
-            _ => return None,
+            "stretch_starts_ns" => {
+                Some(stretches.list(index, |(from, _)| Cell::of_time(from.since(Time::ZERO))))
+            }
+            _ => return Err(unknown(measure, KNOWN)),
         })
     }
 }

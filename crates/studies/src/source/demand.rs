@@ -31,7 +31,9 @@ impl Measures for Parameters {
         };
         let demand = Source::new(self.execution, self.period).demand(bound, self.window);
         // Rounded up to a nanosecond.
-        let demand = demand.and_then(tidegate_cpu_analysis::Ratio::ceil).and_then(|ns| u64::try_from(ns).ok());
+        let demand = demand
+            .and_then(tidegate_cpu_analysis::Ratio::ceil)
+            .and_then(|ns| u64::try_from(ns).ok());
         let load = |ns: u64| Cell::Float(float::of(ns) / float::of(self.window.ns()));
         match form {
             "ns" => Ok(demand.map(Cell::of)),

@@ -10,7 +10,7 @@ use tidegate_drive::mechanical::{Layout, Rotation, SeekCurve, ZoneFacts};
 use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{Bytes, DriveFile, Duration, Op};
 
-use super::{Failed, Measures, unknown};
+use super::{Failed, Measures, sequential, unknown};
 use crate::cell::Cell;
 
 /// The parameters.
@@ -70,12 +70,21 @@ impl Measures for Drive {
             "batch_ns_max" => return Ok(of_table()),
             _ => (),
         }
+        let rate = |percent: u64| {
+            let sectors = file.mechanics.as_ref().map_or(0, |it| it.sectors);
+            sequential::rate(file, size, sectors / 100 * percent).map(|it| Some(Cell::Float(it)))
+        };
+        match name {
+            "sequential_bytes_per_s_first" => return rate(0),
+            "sequential_bytes_per_s_last" => return rate(99),
+            _ => (),
+        }
         let Some(mechanics) = &file.mechanics else { return Ok(None) };
         Disk::of(mechanics)?.get(name, size)
     }
 }
 
-const KNOWN: &str = "depth, capacity_bytes, batch_ns_max, sectors, rpm, surfaces, cylinders, tracks, \
+const KNOWN: &str = "depth, capacity_bytes, batch_ns_max, sequential_bytes_per_s_first, _last, sectors, rpm, surfaces, cylinders, tracks, \
                      turn_ns, sectors_per_track_min, _max, _mean, seek_ns_max, seek_third_ns, seek_distance_mean, \
                      seek_ns_mean, transfer_ns_mean";
 
@@ -113,7 +122,9 @@ impl<'a> Disk<'a> {
             "seek_ns_max" => Some(Cell::of_time(seek.time(cylinders - 1))),
             "seek_third_ns" => Some(Cell::of_time(seek.time((cylinders - 1) / 3))),
             "seek_distance_mean" => Some(Cell::of(expected_seek_distance(cylinders).floor())),
-            "seek_ns_mean" => Some(Cell::of_time(expected_seek_time_ceil(cylinders, |it| seek.time(it)))),
+            "seek_ns_mean" => {
+                Some(Cell::of_time(expected_seek_time_ceil(cylinders, |it| seek.time(it))))
+            }
             "transfer_ns_mean" => {
                 Some(Cell::of_time(expected_transfer_time_ceil(size, *turn, &densities())))
             }

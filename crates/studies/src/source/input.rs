@@ -47,7 +47,8 @@ impl Bound {
         }
         let (path, text) = surroundings.text(&self.workload, point)?;
         let policy = self.policy.as_deref().map(|name| {
-            PolicyName::from_name(name).ok_or_else(|| Failed::Fault(format!("there is no policy `{name}`")))
+            PolicyName::from_name(name)
+                .ok_or_else(|| Failed::Fault(format!("there is no policy `{name}`")))
         });
         let policy = policy.transpose()?;
         let changes = Changes { drive: self.drive()?, batch: self.batch, ..Changes::default() };
@@ -81,7 +82,8 @@ impl Bound {
         let mut table: toml::Table = drive.text.parse().map_err(Failed::of)?;
         merge(&mut table, &self.drive_changes);
         for key in &self.drive_without {
-            remove(&mut table, key).ok_or_else(|| Failed::Fault(format!("`{name}` has no `{key}`")))?;
+            remove(&mut table, key)
+                .ok_or_else(|| Failed::Fault(format!("`{name}` has no `{key}`")))?;
         }
         drive.text = toml::to_string(&table).map_err(Failed::of)?;
         drive.file = DriveFile::parse(&drive.text).map_err(Failed::of)?;

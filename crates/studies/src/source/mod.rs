@@ -10,6 +10,7 @@ mod formula;
 mod input;
 mod responses;
 mod samples;
+mod sequential;
 mod sim;
 mod slices;
 
@@ -98,7 +99,11 @@ pub(crate) fn measure(
 }
 
 impl Source {
-    fn run(self, point: &Point, surroundings: &Surroundings<'_>) -> Result<Box<dyn Measures>, Failed> {
+    fn run(
+        self,
+        point: &Point,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Box<dyn Measures>, Failed> {
         Ok(match self {
             Self::Sim(it) => Box::new(it.run(point, surroundings)?),
             Self::Check(it) => Box::new(it.run(point, surroundings)?),
@@ -114,6 +119,7 @@ impl Source {
 
 impl Failed {
     /// Returns a fault of the study.
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
     fn of(fault: impl ToString) -> Self {
         Self::Fault(fault.to_string())
     }

@@ -15,7 +15,8 @@ pub(super) struct Responses {
 }
 
 /// The measures of response times.
-pub(super) const KNOWN: &str = "response_ns_min, _mean, _max, _p50, _p999 or another quantile, response_ns_steps";
+pub(super) const KNOWN: &str =
+    "response_ns_min, _mean, _max, _p50, _p999 or another quantile, response_ns_steps";
 
 impl Responses {
     /// Takes these distributions together.
@@ -23,10 +24,16 @@ impl Responses {
         let steps = all.clone().flat_map(Distribution::steps);
         let mut steps: Vec<(u64, u64)> = steps.map(|(time, count)| (time.ns(), count)).collect();
         steps.sort_unstable();
-        let sum = |it: &Distribution| u128::from(it.mean().unwrap_or_default().ns()) * u128::from(it.count());
+        let sum = |it: &Distribution| {
+            u128::from(it.mean().unwrap_or_default().ns()) * u128::from(it.count())
+        };
         Self {
             steps,
-            min_ns: all.clone().filter_map(Distribution::min).min().map(tidegate_model::Duration::ns),
+            min_ns: all
+                .clone()
+                .filter_map(Distribution::min)
+                .min()
+                .map(tidegate_model::Duration::ns),
             sum_ns: all.clone().map(sum).sum(),
             count: all.map(Distribution::count).sum(),
         }
@@ -86,11 +93,16 @@ mod tests {
     fn two_distributions_are_taken_together() {
         let mut both = [const { [0_u64; 2] }; 2].map(|_| Distribution::new(Memory::AsNeeded));
         for (times, ns) in both.iter_mut().zip([[1, 2], [3, 10]]) {
-            ns.iter().for_each(|&ns| times.record(Duration::from_ns(ns)));
+            for ns in ns {
+                times.record(Duration::from_ns(ns));
+            }
         }
         let taken = Responses::of(both.iter());
         let get = |name: &str| taken.get(&format!("response_ns_{name}")).unwrap().unwrap();
-        assert_eq!(["min", "mean", "max", "p50", "p75", "p999"].map(get), [1, 4, 10, 2, 3, 10].map(Cell::Int));
+        assert_eq!(
+            ["min", "mean", "max", "p50", "p75", "p999"].map(get),
+            [1, 4, 10, 2, 3, 10].map(Cell::Int)
+        );
         assert!(taken.get("response_ns_most").is_err() && taken.get("jobs").is_err());
     }
 }

@@ -49,7 +49,11 @@ pub(super) struct Simulation {
 }
 
 impl Parameters {
-    pub(super) fn run(self, point: &Point, surroundings: &Surroundings<'_>) -> Result<Simulation, Failed> {
+    pub(super) fn run(
+        self,
+        point: &Point,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Simulation, Failed> {
         let (mut input, kind, policy) = self.input.read(&self.unknown, point, surroundings)?;
         for name in &self.best_effort_tasks {
             reclassify(&mut input, name)?;
@@ -103,7 +107,8 @@ impl Measures for Simulation {
                 let index = all.iter().position(|it| it.name == one);
                 let index = index.ok_or_else(|| format!("there is no task or load `{one}`"))?;
                 if measure == "bytes_per_s_over_time" {
-                    let slices = self.slices.as_ref().ok_or("throughput over time needs `slice`")?;
+                    let slices =
+                        self.slices.as_ref().ok_or("throughput over time needs `slice`")?;
                     return Ok(Some(slices.rates(index)));
                 }
                 std::slice::from_ref(all[index])

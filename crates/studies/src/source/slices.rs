@@ -32,7 +32,9 @@ impl Slices {
     pub(super) fn rates(&self, source: usize) -> Cell {
         let seconds = float::of(self.length.ns()) / 1e9;
         let whole = self.bytes.split_last().map_or(&[][..], |(_, whole)| whole);
-        Cell::List(whole.iter().map(|slice| Cell::Float(float::of(slice[source]) / seconds)).collect())
+        Cell::List(
+            whole.iter().map(|slice| Cell::Float(float::of(slice[source]) / seconds)).collect(),
+        )
     }
 }
 

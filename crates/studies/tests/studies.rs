@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: every study can be read, the page of sources says what the studies say, small studies
+//! reproduce what they claim, and a difference without a reason is never let pass.
+//!
+//! `UPDATE_PAGES=1 cargo test -p tidegate-studies` writes the page and the line of the README; read
+//! `git diff` then.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use tidegate_studies::{Counts, Study, StudyResult, Verdict, all, reproduce, sources_page};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compares the part of a file after `mark` with `text`, or writes it.
+fn hold(file: &str, before: &str, after: &str, text: &str) {
+    let path = root().join(file);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let begin =
+        whole.find(before).unwrap_or_else(|| panic!("{file} lacks {before}")) + before.len();
+    let end =
+        if after.is_empty() { whole.len() } else { begin + whole[begin..].find(after).unwrap() };
+    if std::env::var_os("UPDATE_PAGES").is_some() {
+        let new = format!("{}{text}{}", &whole[..begin], &whole[end..]);
+        std::fs::write(&path, new).unwrap();
+    } else {
+        assert!(whole[begin..end] == *text, "{file} is stale: run with UPDATE_PAGES=1");
+    }
+}
+
+#[test]
+fn the_page_of_sources_says_what_the_studies_say() {
+    let sources = std::fs::read_to_string(root().join("studies/sources.toml")).unwrap();
+    let page = sources_page(&all().unwrap(), &sources).unwrap();
+    hold(
+        "docs/evidence/sources.md",
+        "<!-- made by crates/studies/tests/studies.rs -->\n",
+        "",
+        &page,
+    );
+}
+
+#[test]
+fn the_readme_counts_the_facts() {
+    let counts = Counts::of(&all().unwrap());
+    let line = format!(
+        "Of {} published facts, {} agree ({} of them fitted), {} differ for stated reasons, {} are printed wrong",
+        counts.all(),
+        counts.agree,
+        counts.fitted,
+        counts.differ,
+        counts.wrong
+    );
+    hold("README.md", "<!-- facts -->", "<!-- -->", &line);
+}
+
+fn run(studies: &[Study]) -> Vec<StudyResult<'_>> {
+    reproduce(studies, true, &|_| (), &AtomicBool::new(false))
+}
+
+#[test]
+fn small_studies_reproduce_what_they_claim() {
+    let names =
+        ["premature-replenishment", "demand-bounds", "confidence-of-samples", "maxtor-parts"];
+    let studies = names.map(|name| Study::named(name).unwrap());
+    for result in run(&studies) {
+        let name = &result.study.name;
+        assert!(result.is_explained(), "{name}: {:?} {:#?}", result.faults, result.facts);
+        assert!(result.facts.iter().all(|fact| fact.verdict != Verdict::NotRun), "{name}");
+    }
+}
+
+/// A study whose one fact is this.
+fn made_up(fact: &str) -> (tempfile::TempDir, Study) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "title = \"t\"\nitems = [\"figure 1\"]\n[grid.main]\nsource = {{ kind = \"formula\", values = {{ y = \"{{{{ 2 * x }}}}\" }} }}\n\
+         measures = [\"y\"]\naxes = {{ x = [1, 2, 3] }}\n[[fact]]\nat = \"figure 1\"\nsays = \"s\"\n{fact}"
+    );
+    std::fs::write(folder.path().join("study.toml"), text).unwrap();
+    let study = Study::from_folder(folder.path()).unwrap();
+    (folder, study)
+}
+
+/// Canary: if these passed, no verdict would mean anything.
+#[test]
+fn a_difference_without_a_reason_is_never_let_pass() {
+    for (fact, verdict, is_explained) in [
+        ("ours = \"main('y', x=2)\"\npublished = \"4\"", Verdict::Reproduced, true),
+        ("ours = \"main('y', x=2)\"\npublished = \"5\"", Verdict::Unexplained, false),
+        ("ours = \"main('y', x=2)\"\npublished = \"5\"\ndiffers = \"r\"", Verdict::Differs, true),
+        ("kind = \"ranking\"\nours = \"main('y') is falling\"", Verdict::Unexplained, false),
+    ] {
+        let (_folder, study) = made_up(fact);
+        let results =
+            reproduce(std::slice::from_ref(&study), false, &|_| (), &AtomicBool::new(false));
+        assert_eq!(results[0].facts[0].verdict, verdict, "{fact}");
+        assert_eq!(results[0].is_explained(), is_explained, "{fact}");
+    }
+    let (_folder, study) = made_up("ours = \"main('y', x=2)\"\npublished = \"4\"\ndiffers = \"r\"");
+    let results = reproduce(std::slice::from_ref(&study), false, &|_| (), &AtomicBool::new(false));
+    assert!(!results[0].is_explained(), "a reason whose difference is gone");
+}
+
+#[test]
+fn an_interruption_keeps_no_false_verdict() {
+    let (_folder, study) = made_up("ours = \"main('y', x=2)\"\npublished = \"5\"");
+    let results = reproduce(std::slice::from_ref(&study), false, &|_| (), &AtomicBool::new(true));
+    assert_eq!((results[0].left_out, results[0].facts[0].verdict), (3, Verdict::NotRun));
+}
+
+#[test]
+fn a_misspelt_study_is_refused_with_advice() {
+    let fault = Study::named("premature-replenishmnt").unwrap_err();
+    assert!(fault.help().contains("premature-replenishment"));
+}
