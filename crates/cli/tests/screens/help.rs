@@ -11,6 +11,7 @@ screens! {
     help_profile: ["tidegate profile -h", "tidegate profile --help"];
     help_run: ["tidegate run -h", "tidegate run --help"];
     help_report: ["tidegate report -h", "tidegate report --help"];
+    help_reproduce: ["tidegate reproduce -h", "tidegate reproduce --help"];
     help_serve: ["tidegate serve -h", "tidegate serve --help"];
     help_ctl: ["tidegate ctl -h", "tidegate ctl --help"];
     help_top: ["tidegate top -h", "tidegate top --help"];

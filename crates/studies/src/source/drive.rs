@@ -56,6 +56,20 @@ impl Parameters {
     }
 }
 
+impl Drive {
+    /// Returns the rate of equal amounts read at eleven places, evenly over the disk.
+    fn mean_rate(&self) -> Result<f64, String> {
+        let sectors = self.file.mechanics.as_ref().map_or(0, |it| it.sectors);
+        let percents = (0..=10_u64).map(|tenth| (tenth * 10).min(99));
+        let times = percents.map(|percent| {
+            sequential::rate(&self.file, self.parameters.size, sectors / 100 * percent)
+                .map(f64::recip)
+        });
+        let times = times.collect::<Result<Vec<f64>, String>>()?;
+        Ok(tidegate_stats::float::of_length(times.len()) / times.iter().sum::<f64>())
+    }
+}
+
 impl Measures for Drive {
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let file = &self.file;
@@ -77,6 +91,9 @@ impl Measures for Drive {
         match name {
             "sequential_bytes_per_s_first" => return rate(0),
             "sequential_bytes_per_s_last" => return rate(99),
+            "sequential_bytes_per_s_mean" => {
+                return self.mean_rate().map(|it| Some(Cell::Float(it)));
+            }
             _ => (),
         }
         let Some(mechanics) = &file.mechanics else { return Ok(None) };
@@ -84,7 +101,7 @@ impl Measures for Drive {
     }
 }
 
-const KNOWN: &str = "depth, capacity_bytes, batch_ns_max, sequential_bytes_per_s_first, _last, sectors, rpm, surfaces, cylinders, tracks, \
+const KNOWN: &str = "depth, capacity_bytes, batch_ns_max, sequential_bytes_per_s_first, _last, _mean, sectors, rpm, surfaces, cylinders, tracks, \
                      turn_ns, sectors_per_track_min, _max, _mean, seek_ns_max, seek_third_ns, seek_distance_mean, \
                      seek_ns_mean, transfer_ns_mean";
 
