@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: every study can be read, the page of sources says what the studies say, all reproduce in
-//! their quick form what they claim, and a difference without a reason is never let pass.
+//! Goal: every study can be read, the page of sources says what the studies say, most reproduce
+//! in their quick form what they claim, and a difference without a reason is never let pass.
 //!
 //! `UPDATE_PAGES=1 cargo test -p tidegate-studies` writes the page and the line of the README; read
 //! `git diff` then.
@@ -62,9 +62,23 @@ fn run(studies: &[Study]) -> Vec<StudyResult<'_>> {
     reproduce(studies, true, &|_| (), &AtomicBool::new(false))
 }
 
+/// Studies that take more than half a second in their quick form; `tidegate reproduce --all --quick`
+/// runs them too.
+const LONG: [&str; 6] = [
+    "adaptive-and-fixed-depth",
+    "dqf-bounds",
+    "dqf-overload-on-a-disk",
+    "every-policy",
+    "joining-a-drain",
+    "orders-of-best-effort",
+];
+
 #[test]
-fn every_study_reproduces_what_it_claims() {
-    let studies = all().unwrap();
+fn studies_reproduce_what_they_claim() {
+    let mut studies = all().unwrap();
+    let count = studies.len();
+    studies.retain(|study| !LONG.contains(&study.name.as_str()));
+    assert_eq!(studies.len() + LONG.len(), count, "a study of the list is gone");
     for result in run(&studies) {
         let name = &result.study.name;
         assert!(result.is_explained(), "{name}: {:?} {:#?}", result.faults, result.facts);
