@@ -22,7 +22,7 @@ type Points = Vec<(f64, f64)>;
 /// Returns the figure as SVG.
 ///
 /// # Errors
-/// What is missing: a measure, an axis, or a unit.
+/// A missing measure, axis or unit.
 pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Result<String, String> {
     let rows =
         results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;

@@ -12,11 +12,11 @@ use crate::published::{Published, Tolerance};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StudyFile {
-    /// What it shows, in one line.
+    /// The title, one line.
     pub(crate) title: String,
     /// The figures, tables and sections that it reproduces; see `studies/sources.toml`.
     pub(crate) items: Vec<String>,
-    /// What a reader of the results must know.
+    /// A remark for readers of the results.
     #[serde(default)]
     pub(crate) note: Option<String>,
     /// The grids of points that are computed, by name.
@@ -44,7 +44,7 @@ pub(crate) struct GridFile {
     /// The search that is made at each point.
     #[serde(default)]
     pub(crate) search: Option<SearchFile>,
-    /// What `--quick` changes.
+    /// The changes of `--quick`.
     #[serde(default)]
     pub(crate) quick: QuickFile,
 }
@@ -118,7 +118,7 @@ pub(crate) struct FactFile {
     /// Why the source cannot be right.
     #[serde(default)]
     pub(crate) print_is_wrong: Option<String>,
-    /// What the source should print.
+    /// The number that the source should print.
     #[serde(default)]
     pub(crate) corrected: Option<Published>,
     /// Whether `--quick` suffices to tell.

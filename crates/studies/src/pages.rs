@@ -106,7 +106,7 @@ struct Item {
     /// Such as `figure 3`.
     #[serde(rename = "item")]
     name: String,
-    /// What it is about.
+    /// Its subject.
     about: String,
     /// Its state, if no study reproduces it.
     #[serde(default)]

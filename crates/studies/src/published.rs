@@ -85,7 +85,7 @@ impl Published {
     /// Parses a text such as `> 2 s`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let trimmed = text.trim();
         let relations = [("<", Relation::Less), (">", Relation::More)];

@@ -57,12 +57,10 @@ impl StudyFault {
     /// Returns what to do.
     pub fn help(&self) -> String {
         match self {
-            Self::Unknown { meant: Some(meant), .. } => {
-                format!("did you mean `{meant}`? `tidegate reproduce --list` shows all")
-            }
-            Self::Unknown { meant: None, .. } => {
-                "name one that `tidegate reproduce --list` shows, or a folder with a study.toml"
-                    .to_owned()
+            Self::Unknown { meant, .. } => {
+                let meant = meant.as_ref().map(|it| format!("did you mean `{it}`? "));
+                meant.unwrap_or_default()
+                    + "`tidegate reproduce --list` shows all studies; a folder with a study.toml is one, too"
             }
             Self::Unreadable { .. } => "name a folder of text files that can be read".to_owned(),
             Self::Faulty { .. } => "docs/reference/studies.md describes the file".to_owned(),

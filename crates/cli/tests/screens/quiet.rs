@@ -12,7 +12,7 @@ use crate::{folders, run};
 const WIDE: &str = "10000";
 
 /// Lines, with a preparation first where one is needed. The last line gets `--quiet`.
-const QUIET: [(&str, &[&str]); 24] = [
+const QUIET: [(&str, &[&str]); 26] = [
     ("check", &["tidegate check tight.toml"]),
     ("verify", &["tidegate check inline.toml --certificate c.json", "tidegate verify c.json"]),
     ("sim", &["tidegate sim recorder.toml --policy noop,fifo --jobs 20"]),
@@ -38,6 +38,8 @@ const QUIET: [(&str, &[&str]); 24] = [
             "tidegate nbd write 'nbd+unix:///rest?socket=nbd.serve.sock' -i data --allow-writes",
         ],
     ),
+    ("reproduce", &["tidegate reproduce saturated-processor --quick"]),
+    ("reproduce", &["tidegate reproduce --list"]),
     ("drive list", &["tidegate drive list"]),
     ("drive show", &["tidegate drive show inline.drive.toml"]),
     ("drive compare", &["tidegate drive compare inline.drive.toml cost.drive.toml"]),

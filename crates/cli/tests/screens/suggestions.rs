@@ -238,6 +238,11 @@ const CASES: &[Case] = &[
         lines: &["tidegate ctl good.ctl missed"],
         then: Exits(0),
     },
+    Case {
+        name: "a misspelt study",
+        lines: &["tidegate reproduce premature-replenishmnt"],
+        then: Exits(0),
+    },
     Case { name: "a live view in a script", lines: &["tidegate top good.ctl"], then: Exits(0) },
 ];
 
@@ -276,6 +281,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("report/src/drive/list.rs", 1, "names a command"),
     ("report/src/page/wrap.rs", 1, "the start of a command"),
     ("report/src/tune.rs", 1, "names a command"),
+    ("studies/src/study.rs", 1, "a misspelt study"),
     ("tune/src/install.rs", 2, "the origin of a file, with the undo that `tune_made` runs"),
     ("tune/src/record.rs", 1, "names a command"),
     ("tune/src/refusal.rs", 1, "names a command"),

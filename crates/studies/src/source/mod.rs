@@ -35,7 +35,7 @@ pub(crate) enum Failed {
     Fault(String),
 }
 
-/// What a source needs besides its parameters.
+/// The surroundings of a source, besides its parameters.
 pub(crate) struct Surroundings<'a> {
     /// The study, for the files beside it.
     pub(crate) study: &'a Study,
