@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Plots: a [`Chart`] says what is drawn; [`text`] and [`svg`] draw it.
+//! Plots: a [`Chart`] says what is drawn, in a terminal or as SVG.
 
 pub(crate) mod axis;
 pub(crate) mod svg;
