@@ -57,10 +57,14 @@ pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Resul
     let most = |of: fn(&(u64, u64)) -> u64| {
         curves.iter().flat_map(|it| &it.points).map(of).max().unwrap_or(1)
     };
+    let highest = match &file.y_max {
+        Some(limit) => most(|it| it.1).min(y.scaled(limit.value())),
+        None => most(|it| it.1),
+    };
     let chart = Chart {
         title: file.title.clone(),
         x: plot::Axis::reaching(most(|it| it.0), label, x.unit()),
-        y: plot::Axis::reaching(most(|it| it.1), "", y.unit()),
+        y: plot::Axis::reaching(highest, "", y.unit()),
         curves,
         points: Vec::new(),
     };

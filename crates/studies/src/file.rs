@@ -178,6 +178,9 @@ pub(crate) struct FigureFile {
     /// The unit of the measures.
     #[serde(default)]
     pub(crate) y_unit: String,
+    /// Where the vertical axis ends; higher values are drawn there.
+    #[serde(default)]
+    pub(crate) y_max: Option<Published>,
 }
 
 /// How a figure is drawn.

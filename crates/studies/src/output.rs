@@ -135,8 +135,7 @@ impl Outputs {
             if result.results[&file.grid].is_empty() {
                 continue;
             }
-            let heading = study.items().join("; ");
-            let drawn = figure::draw(&heading, file, &result.results);
+            let drawn = figure::draw(&study.name, file, &result.results);
             let svg = drawn.map_err(|message| OutputFault::Figure {
                 study: study.name.clone(),
                 figure: file.file.clone(),

@@ -109,6 +109,19 @@ fn draw_curve(svg: &mut String, chart: &Chart, curve: &Curve, colour: &str) {
 /// Names the curves in the field's upper right corner.
 fn legend(svg: &mut String, curves: &[Curve]) {
     let named = curves.iter().zip(COLOURS.iter().cycle()).filter(|(it, _)| !it.label.is_empty());
+    let longest = named.clone().map(|(it, _)| it.label.chars().count() as u64).max();
+    if let Some(longest) = longest {
+        // About 6.5 pixels a letter; curves shine through.
+        let (width, height) = (longest * 13 / 2 + 40, LEGEND * curves.len() as u64 + 6);
+        let left = (RIGHT - 2).saturating_sub(width);
+        line(
+            svg,
+            format_args!(
+                "<path fill=\"#ffffff\" fill-opacity=\"0.8\" d=\"M{left} {}h{width}v{height}h-{width}Z\"/>",
+                TOP + 1
+            ),
+        );
+    }
     for ((curve, colour), index) in named.zip(0..) {
         let y = TOP + 14 + LEGEND * index;
         let label = escaped(&curve.label);
@@ -146,11 +159,12 @@ fn labels(svg: &mut String, chart: &Chart) {
     );
 }
 
-/// Returns an axis's quantity and unit.
+/// Returns an axis's quantity and unit, either of which may be missing.
 fn axis_label(axis: &Axis) -> String {
-    match axis.label.as_str() {
-        "" => axis.unit.to_owned(),
-        label => format!("{label} ({})", axis.unit),
+    match (axis.label.as_str(), axis.unit) {
+        ("", unit) => unit.to_owned(),
+        (label, "") => escaped(label),
+        (label, unit) => format!("{} ({unit})", escaped(label)),
     }
 }
 

@@ -4,7 +4,6 @@
 //! (RTAS'08 section 4). They print their tables and assert only the order of the figures.
 
 mod aging;
-mod fujitsu;
 mod overload;
 mod slopes;
 

@@ -8,7 +8,6 @@ mod by_hand;
 mod cheats;
 mod common;
 mod events;
-mod figures;
 mod invariants;
 mod rate_control;
 mod releases;
