@@ -19,6 +19,14 @@ const PARTS: f64 = 1e9;
 /// A curve before it is scaled.
 type Points = Vec<(f64, f64)>;
 
+/// The curves of a figure before they are scaled, and its axes.
+struct Content<'a> {
+    curves: BTreeMap<String, Points>,
+    label: &'a str,
+    x_unit: &'a str,
+    y_unit: &'a str,
+}
+
 /// Returns the figure as SVG.
 ///
 /// # Errors
@@ -26,49 +34,47 @@ type Points = Vec<(f64, f64)>;
 pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Result<String, String> {
     let rows =
         results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;
-    let curves = match file.form {
-        Form::Lines => lines(file, rows)?,
-        Form::Cdf => apart(file, rows, cdf)?,
-        Form::Series => {
-            let slice =
-                file.x.as_deref().ok_or("a series needs the length of its slices in `x`")?;
-            let slice = Duration::parse(slice).map_err(|error| error.to_string())?;
-            let slice = tidegate_stats::float::of(slice.ns());
-            apart(file, rows, |cell| series(cell, slice))?
-        }
-    };
-    let (x_unit, y_unit) = match file.form {
-        Form::Lines => (file.x_unit.as_str(), file.y_unit.as_str()),
-        Form::Cdf => (file.x_unit.as_str(), "%"),
-        Form::Series => ("s", file.y_unit.as_str()),
-    };
+    let Content { curves, label, x_unit, y_unit } = Content::of(file, rows)?;
     let (x, y) = (Scale::of(x_unit)?, Scale::of(y_unit)?);
-    let label = match file.form {
-        Form::Lines => file.x.clone().unwrap_or_default(),
-        Form::Cdf => "at most".to_owned(),
-        Form::Series => "time".to_owned(),
-    };
     let scaled =
-        |points: &Points| points.iter().map(|&(a, b)| (x.scaled(a), y.scaled(b))).collect();
-    let curves: Vec<Curve> = curves
-        .iter()
-        .map(|(label, points)| Curve { label: label.clone(), points: scaled(points) })
-        .collect();
-    let most = |of: fn(&(u64, u64)) -> u64| {
-        curves.iter().flat_map(|it| &it.points).map(of).max().unwrap_or(1)
-    };
-    let highest = match &file.y_max {
-        Some(limit) => most(|it| it.1).min(y.scaled(limit.value())),
-        None => most(|it| it.1),
-    };
+        |points: Points| points.into_iter().map(|(a, b)| (x.scaled(a), y.scaled(b))).collect();
+    let curves = curves.into_iter().map(|(label, points)| Curve { label, points: scaled(points) });
+    let curves: Vec<Curve> = curves.collect();
+    let points = || curves.iter().flat_map(|it| &it.points);
+    let widest = points().map(|point| point.0).max().unwrap_or(1);
+    let highest = points().map(|point| point.1).max().unwrap_or(1);
+    let limit = file.y_max.as_ref().map_or(highest, |limit| y.scaled(limit.value()));
     let chart = Chart {
         title: file.title.clone(),
-        x: plot::Axis::reaching(most(|it| it.0), label, x.unit()),
-        y: plot::Axis::reaching(highest, "", y.unit()),
+        x: plot::Axis::reaching(widest, label, x.unit()),
+        y: plot::Axis::reaching(highest.min(limit), "", y.unit()),
         curves,
         points: Vec::new(),
     };
     Ok(plot::svg(heading, &[chart]))
+}
+
+impl<'a> Content<'a> {
+    fn of(file: &'a FigureFile, rows: &[Row]) -> Result<Self, String> {
+        let (x_unit, y_unit) = (file.x_unit.as_str(), file.y_unit.as_str());
+        Ok(match file.form {
+            Form::Lines => {
+                let label = file.x.as_deref().unwrap_or_default();
+                Self { curves: lines(file, rows)?, label, x_unit, y_unit }
+            }
+            Form::Cdf => {
+                Self { curves: apart(file, rows, cdf)?, label: "at most", x_unit, y_unit: "%" }
+            }
+            Form::Series => {
+                let slice =
+                    file.x.as_deref().ok_or("a series needs the length of its slices in `x`")?;
+                let slice = Duration::parse(slice).map_err(|error| error.to_string())?;
+                let slice = tidegate_stats::float::of(slice.ns());
+                let curves = apart(file, rows, |cell| series(cell, slice))?;
+                Self { curves, label: "time", x_unit: "s", y_unit }
+            }
+        })
+    }
 }
 
 /// How values become the whole numbers of a chart.

@@ -8,6 +8,7 @@ use tidegate_commands::{Input, NotRun, Simulated, simulate};
 use tidegate_host::{Length, Run, RunEnd, SourceMetrics};
 use tidegate_model::{Class, Duration};
 use tidegate_sim::SimParams;
+use tidegate_stats::float;
 
 use super::responses::{self, Responses};
 use super::slices::Slices;
@@ -95,39 +96,55 @@ impl Measures for Simulation {
     /// Measures are `NAME` of all tasks, or of all loads if there is no task, or `SOURCE.NAME`, where
     /// the source is `tasks`, `loads` or the name of one.
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
-        let metrics = &self.run.metrics;
         let (source, measure) = name.split_once('.').unwrap_or(("", name));
-        let all: Vec<&SourceMetrics> = metrics.tasks().iter().chain(metrics.loads()).collect();
-        let (tasks, loads) = (metrics.tasks(), metrics.loads());
-        let sources = match source {
+        match measure {
+            "is_overloaded" => Ok(Some(Cell::Bool(self.run.end == RunEnd::Overloaded))),
+            "bytes_per_s_over_time" => self.over_time(source),
+            _ => self.of_sources(self.sources(source)?, measure),
+        }
+    }
+}
+
+impl Simulation {
+    /// Returns the index of a task or load, tasks first.
+    fn index(&self, name: &str) -> Result<usize, String> {
+        let metrics = &self.run.metrics;
+        let mut all = metrics.tasks().iter().chain(metrics.loads());
+        let index = all.position(|it| it.name == name);
+        index.ok_or_else(|| format!("there is no task or load `{name}`"))
+    }
+
+    fn sources(&self, name: &str) -> Result<&[SourceMetrics], String> {
+        let (tasks, loads) = (self.run.metrics.tasks(), self.run.metrics.loads());
+        Ok(match name {
             "" if tasks.is_empty() => loads,
             "" | "tasks" => tasks,
             "loads" => loads,
             one => {
-                let index = all.iter().position(|it| it.name == one);
-                let index = index.ok_or_else(|| format!("there is no task or load `{one}`"))?;
-                if measure == "bytes_per_s_over_time" {
-                    let slices =
-                        self.slices.as_ref().ok_or("throughput over time needs `slice`")?;
-                    return Ok(Some(slices.rates(index)));
-                }
-                std::slice::from_ref(all[index])
+                let index = self.index(one)?;
+                let load = || &loads[index - tasks.len()];
+                std::slice::from_ref(tasks.get(index).unwrap_or_else(load))
             }
-        };
+        })
+    }
+
+    fn over_time(&self, source: &str) -> Result<Option<Cell>, String> {
+        let slices = self.slices.as_ref().ok_or("throughput over time needs `slice`")?;
+        Ok(Some(slices.rates(self.index(source)?)))
+    }
+
+    fn of_sources(&self, sources: &[SourceMetrics], name: &str) -> Result<Option<Cell>, String> {
         let sum = |of: fn(&SourceMetrics) -> u64| Some(Cell::of(sources.iter().map(of).sum()));
-        let per_s = |what: u64, window: Duration| {
-            let seconds = tidegate_stats::float::of(window.ns()) / 1e9;
-            (seconds > 0.0).then(|| Cell::Float(tidegate_stats::float::of(what) / seconds))
-        };
-        let totals = metrics.totals(sources);
-        Ok(match measure {
+        let totals = self.run.metrics.totals(sources);
+        let seconds = float::of(totals.window.ns()) / 1e9;
+        let per_s = |what: u64| (seconds > 0.0).then(|| Cell::Float(float::of(what) / seconds));
+        Ok(match name {
             "jobs" => sum(SourceMetrics::jobs),
             "misses" => sum(|it| it.misses),
             "dropped" => sum(|it| it.dropped_jobs),
             "unfinished" => sum(|it| it.unfinished_jobs),
-            "bytes_per_s" => per_s(totals.completed_in_window.bytes, totals.window),
-            "requests_per_s" => per_s(totals.completed_in_window.requests, totals.window),
-            "is_overloaded" => Some(Cell::Bool(self.run.end == RunEnd::Overloaded)),
+            "bytes_per_s" => per_s(totals.completed_in_window.bytes),
+            "requests_per_s" => per_s(totals.completed_in_window.requests),
             response if response.starts_with("response_ns_") => {
                 return Responses::of(sources.iter().map(|it| &it.responses)).get(response);
             }
