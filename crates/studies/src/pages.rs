@@ -178,9 +178,12 @@ fn differences(studies: &[Study]) -> String {
             let reasons = [&fact.differs, &fact.print_is_wrong, &fact.not_comparable];
             let reason: &Option<String> = reasons[section];
             if let Some(reason) = reason {
-                let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+                let published = fact.published.as_ref();
+                let published = published.map(|it| format!(" Published {}.", it.text));
+                let published = published.unwrap_or_default();
+                let reason = sentence(reason);
                 page.push_str(&wrapped(
-                    &format!("**{}.** {} {reason}", fact.at, fact.says),
+                    &format!("**{}.** {}{published} {reason}", fact.at, fact.says),
                     "- ",
                     "  ",
                 ));
@@ -188,6 +191,13 @@ fn differences(studies: &[Study]) -> String {
         }
     }
     page
+}
+
+/// Makes a reason a sentence of its own.
+fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first: String = letters.next().map(|it| it.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
 }
 
 /// Wraps a paragraph between words.
@@ -222,6 +232,11 @@ mod tests {
         let page = sources_page(&[], &item("state = \"concept\"")).unwrap();
         assert!(page.contains("| figure 1 | a | concept |  |"), "{page}");
         assert!(sources_page(&[], &item("")).unwrap_err().contains("neither"));
+    }
+
+    #[test]
+    fn a_reason_is_a_sentence() {
+        assert_eq!(sentence("it is late"), "It is late.");
     }
 
     #[test]
