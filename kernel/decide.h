@@ -5,8 +5,8 @@
  *	tg_insert, tg_complete, tg_cancel	all events of an instant, completions first
  *	tg_decide until it is not TG_SEND	the round: what it sends goes to the device together
  *
- * Nothing here reads a clock, allocates, divides or sleeps, and the kernel's headers are only needed
- * for the names of types. The caller serialises all calls on one struct tg, and its `now` never
+ * Nothing here reads a clock, allocates, divides or sleeps. The kernel's headers only give the names
+ * of types. The caller serialises all calls on one struct tg, and its `now` never
  * decreases. The rules, their sources and their guarantees are those of the Rust policies of the
  * same names (crates/policy); tests/kernel holds both to the same decisions.
  *
@@ -111,7 +111,7 @@ struct tg_table {
 struct tg_plan {
 	enum tg_policy policy;
 	enum tg_order order;
-	bool has_tokens;		/* a task beyond its contract waits, and delays only itself */
+	bool has_tokens;		/* a task beyond its contract delays only itself */
 	u32 depth;			/* K: requests that the device accepts */
 	u32 batch_max, fill;		/* dqf: z, beta */
 	u32 best_effort_depth;		/* rtio-limit: q_b */
@@ -182,6 +182,12 @@ struct tg {
 
 /* Returns in what a plan is wrong, or NULL. */
 const char *tg_plan_fault(const struct tg_plan *plan);
+
+/*
+ * Whether a request of best effort that waits is served some time even if no task ever releases a
+ * job. The proof does not need that; a device that also holds files does.
+ */
+bool tg_serves_best_effort(const struct tg_plan *plan);
 
 /* Begins with an idle device and a plan without fault. */
 void tg_init(struct tg *tg, const struct tg_plan *plan);

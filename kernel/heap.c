@@ -73,7 +73,7 @@ void tg_heap_remove(struct tg_heap *heap, struct tg_node *node)
 		above->left = below;
 	else
 		above->right = below;
-	/* Each node whose reach changes has a greater one than the node below: log2(n + 1) at most. */
+	/* Each node whose reach changes has a greater one than the node below: log2(n + 1). */
 	while (above && restore(above))
 		above = above->parent;
 	heap->count--;

@@ -71,3 +71,51 @@ const char *tg_plan_fault(const struct tg_plan *plan)
 		fault = table_fault(plan);
 	return fault ? fault : task_fault(plan);
 }
+
+/* The earliest deadline of all tasks. */
+static u64 shortest_deadline(const struct tg_plan *plan)
+{
+	u64 shortest = TG_NEVER;
+	u32 i;
+
+	for (i = 0; i < plan->task_count; i++)
+		shortest = tg_min(shortest, plan->tasks[i].deadline);
+	return shortest;
+}
+
+/* The units of gated-drain. */
+static u32 unit_count(const struct tg_plan *plan)
+{
+	u32 count = 0, i;
+
+	for (i = 0; i < plan->task_count; i++)
+		count += tg_min(plan->tasks[i].requests, plan->depth);
+	return count;
+}
+
+/* Whether drain(before) + drain(after) keeps every deadline. */
+static bool fits(const struct tg_plan *plan, u32 before, u32 after)
+{
+	u32 most = tg_min(plan->depth, plan->drain.count);
+
+	return before <= most && after <= most &&
+	       plan->drain.ns[before - 1] + (after ? plan->drain.ns[after - 1] : 0) <=
+		       shortest_deadline(plan);
+}
+
+bool tg_serves_best_effort(const struct tg_plan *plan)
+{
+	switch (plan->policy) {
+	case TG_DQF:
+		return plan->fill;
+	case TG_RTIO_LIMIT:
+		return plan->best_effort_depth;
+	case TG_ADAPTIVE_DRAIN:
+		return !plan->task_count || fits(plan, 2, 0) || fits(plan, 1, 1);
+	case TG_GATED_DRAIN:
+		return !plan->task_count || fits(plan, 1, unit_count(plan));
+	case TG_POLICIES:
+		break;
+	}
+	return false;
+}

@@ -93,6 +93,11 @@ EXPORT struct bench *shim_new(const struct shim_plan *from, const char **fault)
 	return bench;
 }
 
+EXPORT int shim_serves_best_effort(struct bench *bench)
+{
+	return tg_serves_best_effort(&bench->plan);
+}
+
 EXPORT struct owned *shim_insert(struct bench *bench, const struct shim_request *from, u64 now)
 {
 	struct owned *owned = copy(NULL, 0, sizeof(*owned));

@@ -44,6 +44,13 @@ impl KernelPolicy {
         Ok(Self { library, bench, requests: HashMap::new() })
     }
 
+    /// Returns whether best effort that waits is served some time, even if no task releases a job.
+    #[expect(unsafe_code, reason = "calls C")]
+    pub fn serves_best_effort(&self) -> bool {
+        // SAFETY: the bench lives as long as `self`.
+        unsafe { (self.library.serves_best_effort)(self.bench) != 0 }
+    }
+
     fn release(&mut self, now: Time, request: &Request) {
         let shim_request = ShimRequest {
             id: request.id.0,

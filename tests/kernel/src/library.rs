@@ -78,6 +78,7 @@ type Insert = unsafe extern "C" fn(Handle, *const ShimRequest, u64) -> Handle;
 type Complete = unsafe extern "C" fn(Handle, Handle, u64);
 type Cancel = unsafe extern "C" fn(Handle, Handle) -> i32;
 type Decide = unsafe extern "C" fn(Handle, u64, *mut u64) -> u32;
+type Serves = unsafe extern "C" fn(Handle) -> i32;
 type Free = unsafe extern "C" fn(Handle);
 
 /// The functions of a loaded library, which is never unloaded.
@@ -88,6 +89,7 @@ pub struct Library {
     pub(crate) complete: Complete,
     pub(crate) cancel: Cancel,
     pub(crate) decide: Decide,
+    pub(crate) serves_best_effort: Serves,
     /// Frees a request.
     pub(crate) discard: Free,
     /// Frees a policy.
@@ -187,6 +189,7 @@ fn load(path: &Path) -> Library {
             complete: transmute::<Handle, Complete>(find(c"shim_complete")),
             cancel: transmute::<Handle, Cancel>(find(c"shim_cancel")),
             decide: transmute::<Handle, Decide>(find(c"shim_decide")),
+            serves_best_effort: transmute::<Handle, Serves>(find(c"shim_serves_best_effort")),
             discard: transmute::<Handle, Free>(find(c"shim_drop")),
             free: transmute::<Handle, Free>(find(c"shim_free")),
         }

@@ -55,7 +55,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
                           "commands", "studies", "verify"]),
     // Tests of more than one crate.
     ("soundness",       &["model", "policy", "analysis", "verify", "drive", "sim"]),
-    ("vm",              &["model", "policy"]),
+    ("vm",              &["model", "policy", "analysis"]),
     ("kernel",          &["model", "policy"]),
     ("cpu-soundness",   &["model", "cpu-model", "cpu-analysis", "cpu-sim"]),
     ("repository",      &[]),

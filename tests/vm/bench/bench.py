@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compares the proved bounds of `mq-deadline-tuned` with the kernels that it speaks of, in a virtual machine.
+"""Compares proved bounds with kernels in a virtual machine: of `mq-deadline-tuned`, and of the kernel target.
 
 A Debian kernel runs under QEMU in virtual time, in front of a disk whose worst case is known
-(tests/vm/disk), with the settings of `tidegate tune`. A row fails if a response exceeds its bound, if
+(tests/vm/disk), with the settings of `tidegate tune` or with the target of `kernel/`. A row fails if
+a response exceeds its bound, if
 the disk breaks its contract, or if the host took longer than the bound contains.
 """
 
@@ -16,7 +17,8 @@ import guest
 import order
 import packages
 import runs
-import trace
+import target
+import target_report
 from canaries import canaries
 from tidegate import Tidegate
 
@@ -24,7 +26,8 @@ from tidegate import Tidegate
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("target", type=pathlib.Path, help="the directory with debug/tidegate, and for the cache")
-    parser.add_argument("--quick", action="store_true", help="one row only")
+    parser.add_argument("--quick", action="store_true", help="a few rows only")
+    parser.add_argument("--part", choices=["stock", "target"], help="one part only")
     arguments = parser.parse_args()
     work = arguments.target.resolve() / "vm"
     tidegate = Tidegate(arguments.target / "debug/tidegate", work)
@@ -34,12 +37,35 @@ def main():
         print(f"vm: skipped: {reason}")
         return 0
     print("Kernels:", ", ".join(machine.kernel.version for machine in machines))
+    checks = []
+    if arguments.part != "target":
+        checks += stock(arguments, machines, tidegate)
+    if arguments.part != "stock":
+        checks += kernel_target(arguments, machines, tidegate)
+    return 0 if all(checks) else 1
+
+
+def stock(arguments, machines, tidegate):
+    """Checks the kernel's own scheduler."""
     rows = runs.QUICK if arguments.quick else [*runs.TABLE, *runs.SCSI]
     checks = [table(rows, machines, tidegate), is_same_twice(machines, tidegate)]
     if not arguments.quick:
         checks.append(are_caught(machines, tidegate))
         checks.append(is_in_order(machines, tidegate, arguments.target / "debug/tidegate-vm"))
-    return 0 if all(checks) else 1
+    return checks
+
+
+def kernel_target(arguments, machines, tidegate):
+    """Checks the target of `kernel/`."""
+    program = arguments.target / "debug/tidegate-vm"
+    rows = target.QUICK if arguments.quick else target.TABLE
+    checks = [target_report.keeps_its_bounds(rows, machines, tidegate, program)]
+    if not arguments.quick:
+        checks.append(target_report.show_peers(machines, tidegate))
+        checks.append(target_report.are_caught(machines, tidegate, program))
+        checks.append(target_report.is_administered(machines, program))
+        checks.append(target_report.show_overhead(machines))
+    return checks
 
 
 def table(rows, machines, tidegate):

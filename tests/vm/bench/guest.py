@@ -14,11 +14,13 @@ import trace
 HERE = pathlib.Path(__file__).resolve().parent.parent
 # Memory that the guest's kernel leaves alone, and `dump` fills.
 DUMP_AT, DUMP_SIZE, MEMORY_MIB = 0x1000_0000, 0x1000_0000, 768
-APPLETS = ["sh", "mount", "insmod", "rmmod", "cat", "echo", "poweroff", "sleep", "cmp"]
+APPLETS = ["sh", "mount", "insmod", "rmmod", "cat", "echo", "poweroff", "sleep", "cmp", "dd", "dmesg", "grep", "seq",
+           "mkdir", "blkdiscard"]
 LIMIT_S = 1200
 # The modules of the SCSI layer in the order of their dependencies; a kernel lacks those that are built in.
 SCSI_MODULES = ["crct10dif_common", "crct10dif_generic", "crc64", "crc64-rocksoft", "crc-t10dif", "t10-pi",
                 "scsi_common", "scsi_mod", "sd_mod"]
+TARGET_MODULES = ["dm-mod", "bfq", "configfs", "null_blk"]
 
 
 class Machine:
@@ -31,6 +33,7 @@ class Machine:
         self.work.mkdir(exist_ok=True)
         self.base = build(self.kernel, packages.busybox(work), self.work)
         self.scsi, self.scsi_prologue = with_scsi(self.kernel, program, self.work)
+        self.target = with_target(self.kernel, self.work)
 
     def results(self, group, settings):
         """Boots a guest for these runs, and returns what each showed."""
@@ -43,11 +46,11 @@ class Machine:
         """Returns what a guest prints for these runs."""
         is_scsi = group[0].is_scsi
         prologue = runs.PROLOGUE + (self.scsi_prologue if is_scsi else "")
-        return self.boot(prologue + "".join(map(runs.job, group, settings)), is_scsi)
+        return self.boot(prologue + "".join(map(runs.job, group, settings)), self.scsi if is_scsi else b"")
 
-    def boot(self, job, is_scsi=False):
+    def boot(self, job, extra=b""):
         """Returns what a guest prints for a job. A guest that ends early is booted once more."""
-        base = self.base + self.scsi if is_scsi else self.base
+        base = self.base + extra
         try:
             text = boot(self.kernel, base, job, self.work)
         except Unfinished:
@@ -84,21 +87,49 @@ def build(kernel, busybox, work):
 def with_scsi(kernel, program, work):
     """Returns an archive with the SCSI disk, its layer and `tidegate`, and the script that loads the layer."""
     archive, names = Archive(), []
-    for folder in ("lib", "lib64", "lib/x86_64-linux-gnu", "var", "var/lib", "etc"):
+    for folder in ("var", "var/lib", "etc"):
         archive.add(folder, 0o040755)
     for name in SCSI_MODULES:
-        for path in (kernel.folder / "lib/modules").rglob(f"{name}.ko*"):
-            content = path.read_bytes()
-            archive.add(f"{name}.ko", 0o100644, lzma.decompress(content) if path.suffix == ".xz" else content)
+        if add_module(archive, kernel, name):
             names.append(name)
     archive.add("benchscsi.ko", 0o100644, (work / f"disk-{kernel.release}/benchscsi.ko").read_bytes())
     stripped = work / "tidegate"
     run("strip", "-o", stripped, program)
-    archive.add("bin/tidegate", 0o100755, stripped.read_bytes())
-    libraries = subprocess.run(["ldd", stripped], capture_output=True, text=True, check=True).stdout.split()
+    add_program(archive, stripped)
+    return archive.end(), "".join(f"insmod /{name}.ko\n" for name in names)
+
+
+def with_target(kernel, work):
+    """Compiles the kernel target, and returns an archive with it, the device mapper and bfq."""
+    archive, target = Archive(), work / f"target-{kernel.release}"
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(HERE.parent.parent / "kernel", target)
+    run("make", "-s", "-C", kernel.headers, f"M={target}", "W=1", "KCFLAGS=-Werror", "modules")
+    for name in TARGET_MODULES:
+        if not add_module(archive, kernel, name):
+            raise RuntimeError(f"{kernel.release} has no module {name}")
+    archive.add("dm-tidegate.ko", 0o100644, (target / "dm-tidegate.ko").read_bytes())
+    add_program(archive, pathlib.Path(shutil.which("dmsetup", path=packages.PATH)))
+    return archive.end()
+
+
+def add_module(archive, kernel, name):
+    """Adds a module of the kernel's package; false if the kernel has it built in."""
+    paths = list((kernel.folder / "lib/modules").rglob(f"{name}.ko*"))
+    for path in paths:
+        content = path.read_bytes()
+        archive.add(f"{name}.ko", 0o100644, lzma.decompress(content) if path.suffix == ".xz" else content)
+    return bool(paths)
+
+
+def add_program(archive, program):
+    """Adds a program of this machine with its libraries."""
+    for folder in ("lib", "lib64", "lib/x86_64-linux-gnu"):
+        archive.add(folder, 0o040755)
+    archive.add(f"bin/{program.name}", 0o100755, program.read_bytes())
+    libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout.split()
     for library in filter(lambda word: word.startswith("/"), libraries):
         archive.add(library[1:], 0o100755, pathlib.Path(library).read_bytes())
-    return archive.end(), "".join(f"insmod /{name}.ko\n" for name in names)
 
 
 def boot(kernel, base, job, work):
@@ -123,8 +154,8 @@ def boot(kernel, base, job, work):
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
         console = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        console = f"stopped after {LIMIT_S} s"
+    except subprocess.TimeoutExpired as expired:
+        console = (expired.stdout or b"").decode(errors="replace") + f"stopped after {LIMIT_S} s"
     return read_dump(memory, console)
 
 

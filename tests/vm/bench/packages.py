@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Fetches the kernels: packages of the machine's own mirror, pinned by version and kept in the cache."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -12,7 +13,9 @@ PINNED = {
     "6.12": ("6.12.117+deb12", "6.12.117-1~deb12u1"),
 }
 BUSYBOX = "busybox-static"
-NEEDED = ["apt-get", "apt-cache", "dpkg-deb", "qemu-system-x86_64", "gcc", "make", "strip", "ldd"]
+NEEDED = ["apt-get", "apt-cache", "dpkg-deb", "qemu-system-x86_64", "gcc", "make", "strip", "ldd", "dmsetup"]
+# Users without root have the last two not in their own.
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
 class Unavailable(Exception):
@@ -60,7 +63,7 @@ def busybox(cache):
 
 def require_tools():
     """Raises `Unavailable` if a program is missing."""
-    missing = [tool for tool in NEEDED if not shutil.which(tool)]
+    missing = [tool for tool in NEEDED if not shutil.which(tool, path=PATH)]
     if missing:
         raise Unavailable(f"{', '.join(missing)} is not installed")
 

@@ -45,6 +45,8 @@ class Run:
     deadline_ns: int = None
     # Behind the SCSI layer, where the guest's own `tidegate tune` makes the settings.
     is_scsi: bool = False
+    # The shortest period; by default PERIODS drain times.
+    stated_period_us: int = None
     # How long it takes; by default as long as JOBS jobs, but 10 to 40 s.
     stated_seconds: int = None
 
@@ -54,7 +56,7 @@ class Run:
 
     @property
     def period_us(self):
-        return PERIODS[self.tasks] * self.drain_ns // 1_000
+        return self.stated_period_us or PERIODS[self.tasks] * self.drain_ns // 1_000
 
     @property
     def taken_early(self):
@@ -85,9 +87,15 @@ def workload(run):
     text = (f'[policy]\nname = "mq-deadline-tuned"\n[policy.mq-deadline-tuned]\n{stated}'
             f'[drive]\nkind = "pseudo"\ndepth = {len(drains)}\nbatch_ns_max = {drains}\ndrain_ns_max = {drains}\n'
             f"[host]\n{host}")
+    return text + sources(run, run.deadline_ns)
+
+
+def sources(run, deadline_ns=None):
+    """Returns the tasks and loads of a workload file. The deadline is the period by default."""
+    text = ""
     for index in range(run.tasks):
         text += (f'[[task]]\nname = "task-{index}"\nperiod = "{run.period_us}us"\nsize = "{TASK_KIB}KiB"\n'
-                 f'op = "{op(index)}"\n' + (f'deadline = "{run.deadline_ns}ns"\n' if run.deadline_ns else ""))
+                 f'op = "{op(index)}"\n' + (f'deadline = "{deadline_ns}ns"\n' if deadline_ns else ""))
     for index, (kind, count) in enumerate(LOADS[run.load]):
         text += (f'[[best_effort]]\nname = "load-{index}"\noutstanding = {count}\nsize = "{LOAD_KIB}KiB"\n'
                  f'op = "{kind}"\n')

@@ -16,13 +16,16 @@ class Tidegate:
 
     def bound(self, run):
         """Returns the bound at the client, ns; None if nothing is proved."""
-        bounds = [task["response_ns_max"] for task in self.ask("check", self.write(run))["tasks"]]
+        return self.bound_of(runs.workload(run))
+
+    def bound_of(self, workload):
+        bounds = [task["response_ns_max"] for task in self.ask("check", self.write(workload))["tasks"]]
         return None if None in bounds else max(bounds)
 
     def tune(self, run):
         """Returns the settings by attribute, and the reasons against them, of which a proved run has none."""
         root = rehearsal.machine(self.work / "machine")
-        report = self.ask("tune", "sda", self.write(run), "--root", root)
+        report = self.ask("tune", "sda", self.write(runs.workload(run)), "--root", root)
         settings = {setting["attribute"]: setting["new"] for setting in report["settings"]}
         reasons = report["refusals"]
         if report["verdict"] != "proven":
@@ -31,12 +34,12 @@ class Tidegate:
 
     def simulated(self, run):
         """Returns the longest response in a simulation, ns."""
-        report = self.ask("sim", self.write(run), "--duration", f"{run.seconds}s")
+        report = self.ask("sim", self.write(runs.workload(run)), "--duration", f"{run.seconds}s")
         return max(task["response_ns_max"] for task in report["policies"][0]["tasks"])
 
-    def write(self, run):
+    def write(self, workload):
         path = self.work / "run.workload.toml"
-        path.write_text(runs.workload(run))
+        path.write_text(workload)
         return path
 
     def ask(self, *arguments):

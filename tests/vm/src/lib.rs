@@ -14,6 +14,8 @@
 //!   complete TIME_NS ID
 //! ```
 
+pub mod table;
+
 use std::collections::VecDeque;
 
 use tidegate_model::{

@@ -4,7 +4,11 @@
 
 use tidegate_kernel::kernel_policy::KernelPolicy;
 use tidegate_kernel::library::Objects;
-use tidegate_model::{BatchTable, Bytes, Duration, Plan, PolicyName, Task, Workload};
+use tidegate_kernel::random;
+use tidegate_model::{
+    BatchTable, Bytes, Class, Duration, Plan, PolicyName, Request, RequestId, Task, Time, Workload,
+};
+use tidegate_policy::{Decision, Event, Policy};
 
 fn table(count: u64) -> BatchTable {
     let times: Vec<Duration> = (1..=count).map(|n| Duration::from_ms(5 + 5 * n)).collect();
@@ -72,4 +76,23 @@ fn a_wrong_plan_is_refused_with_its_reason() {
         spoil(&mut wrong);
         assert_eq!(KernelPolicy::new(library, policy, &wrong).err().as_deref(), Some(reason));
     }
+}
+
+/// Goal: the kernel knows the plans under which best effort may wait for ever. Method: while all
+/// tasks pause and the device is idle, a request is sent exactly under the other plans.
+#[test]
+fn a_plan_that_starves_best_effort_is_known() {
+    let Some(objects) = Objects::compile() else { return println!("skipped: cc is not installed") };
+    let library = objects.load();
+    let mut counts = [0; 2];
+    for seed in 0..5_000 {
+        let (name, plan) = random::plan(seed);
+        let mut policy = KernelPolicy::new(library, name, &plan).expect("a valid plan");
+        let request = Request::plain(RequestId(1), Class::BestEffort, Bytes::from_kib(4));
+        policy.observe(Time::ZERO, Event::Release(request)).expect("room");
+        let is_sent = matches!(policy.decide(Time::ZERO), Decision::Dispatch { .. });
+        assert_eq!(policy.serves_best_effort(), is_sent, "seed {seed}, {name}: {plan:?}");
+        counts[usize::from(is_sent)] += 1;
+    }
+    assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
 }

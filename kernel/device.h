@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A device with the requests of all targets on it: events go in, and rounds of decisions send what
+ * the policy allows.
+ *
+ *	map --> policy --> round, a lone request -----> the device, at once
+ *	          ^   '--> round by the worker -------> the device, as one batch below a plug
+ *	          '------- completion, timer, end of the submitter's plug
+ */
+#ifndef TG_DEVICE_H
+#define TG_DEVICE_H
+
+#include "line.h"
+
+#include <linux/bio.h>
+#include <linux/hrtimer.h>
+#include <linux/workqueue.h>
+
+#define TG_BUCKETS 24		/* bucket i: responses below 2^i us, and not in an earlier one */
+
+/* What a class has got; all times in ns. */
+struct tg_seen {
+	u64 count, longest;
+	u64 buckets[TG_BUCKETS];
+};
+
+enum tg_kind { TG_REAL_TIME, TG_OTHER, TG_KINDS };
+
+struct tg_stats {
+	struct tg_seen seen[TG_KINDS];
+	u64 rounds;		/* that sent something */
+	u64 lone;		/* requests that went without the worker */
+	u64 turn_longest;	/* from an event until the worker has sent what it allows */
+	u64 busy_longest;	/* from an idle device to the next */
+};
+
+/* Each bio's own data. */
+struct tg_io {
+	struct tg_request request;
+	bool is_counted;
+};
+
+struct tg_device {
+	struct kref kref;	/* of targets together, and of open plugs */
+
+	/* Under `devices_lock`. */
+	struct list_head list;
+	dev_t number;
+	unsigned int targets;	/* that have it */
+	unsigned int running;	/* that follow the line */
+	struct tg_line *line;
+
+	struct workqueue_struct *wq;
+	struct work_struct work;
+	struct hrtimer timer;
+
+	spinlock_t lock;	/* all below; taken by interrupts too */
+	bool is_gone;
+	struct tg tg;
+	u32 queued;
+	struct bio_list ready;	/* decided, and left to the worker */
+	u64 woken;		/* when the worker was asked to come; 0: it was not */
+	u64 busy_since;
+	struct tg_stats stats;
+};
+
+/* Returns the one object of a disk, or NULL without memory. */
+struct tg_device *tg_device_get(dev_t number);
+void tg_device_put(struct tg_device *device);
+
+/* Follows a plan; fails while another target on the device follows another one. */
+int tg_device_start(struct tg_device *device, struct tg_line *line);
+
+/* The target has no request on the device any more. */
+void tg_device_stop(struct tg_device *device);
+
+/* Takes a bio, which is remapped already; returns what a target's map returns. */
+int tg_device_map(struct tg_device *device, struct bio *bio, struct tg_io *io);
+void tg_device_end(struct tg_device *device, struct tg_io *io);
+
+/* Copies the figures since the last reset; `queued` and `in_flight` are those of now. */
+void tg_device_stats(struct tg_device *device, struct tg_stats *stats, u32 *queued,
+		     u32 *in_flight);
+void tg_device_reset(struct tg_device *device);
+
+/* Between rounds.c and device.c. */
+void tg_take_turn(struct work_struct *work);
+enum hrtimer_restart tg_expire(struct hrtimer *timer);
+void tg_free_device(struct kref *kref);
+
+#endif
