@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests reading traces, replaying them, and the demerit figure.
 
-use tidegate_drive::PseudoDisk;
-use tidegate_model::{BatchTable, Duration, Lba, Op};
+use tidegate_drive::{Completion, Drive, PseudoDisk};
+use tidegate_model::{BatchTable, Duration, Lba, Op, Outcome, Request, RequestId, Time};
 use tidegate_sim::replay::{
     TraceFormat, TraceRequest, demerit, read_arrivals, read_trace, replay, replay_open,
 };
@@ -86,4 +86,38 @@ fn distributions_of_different_size_are_compared_by_interpolation() {
     let ns = |times: &[u64]| times.iter().copied().map(Duration::from_ns).collect::<Vec<_>>();
     let far = demerit(&ns(&one), &ns(&other));
     assert!(far <= Duration::from_ns(1), "{far}");
+}
+
+/// Fails the request with this id.
+struct Failing(PseudoDisk, RequestId);
+
+impl Drive for Failing {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        self.0.submit(now, batch);
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.0.next_event()
+    }
+
+    fn flush(&mut self, now: Time, id: RequestId) {
+        self.0.flush(now, id);
+    }
+
+    fn advance(&mut self, now: Time, completions: &mut Vec<Completion>) {
+        self.0.advance(now, completions);
+        for completion in completions.iter_mut().filter(|completion| completion.id == self.1) {
+            completion.outcome = Outcome::Failed;
+        }
+    }
+}
+
+/// The number of a failed request counts from 1, as the lines of a trace do.
+#[test]
+fn a_failed_request_is_named() {
+    let table = BatchTable::new(&ms(&[5])).unwrap();
+    let mut disk = Failing(PseudoDisk::new(1, table, 1), RequestId(1));
+    let traced = read_trace("R a 0 8 1000 0\nW a 24 16 1000 0\nR a 0 1 1 1\n").unwrap();
+    let failed = replay(&mut disk, &traced).unwrap_err();
+    assert_eq!((failed.number, failed.start, failed.sectors), (2, Lba::new(24), 16));
 }

@@ -79,6 +79,22 @@ fn best_effort_past_the_latest_safe_instant_is_caught() {
     }
 }
 
+/// Right after a job `adaptive-drain` has more on the drive than may be there when the task can
+/// release: drain(4) is longer than the deadline, but the next deadline is a period further away. The
+/// checker counts from the release that it saw.
+#[test]
+fn best_effort_may_use_the_time_until_the_next_release() {
+    let mut workload = drained_workload(1);
+    workload.tasks[0].deadline = ms(30);
+    let policy = AdaptiveDrain::new(&plan(&workload, 4, 0));
+    assert_eq!(breaches_of(&workload, PolicyName::AdaptiveDrain, policy), []);
+    let mut slower = workload.clone();
+    slower.tasks[0].period = ms(600);
+    let policy = AdaptiveDrain::new(&plan(&slower, 4, 0));
+    let breaches = breaches_of(&workload, PolicyName::AdaptiveDrain, policy);
+    assert_found("slower", &breaches, is_late);
+}
+
 /// `gated-drain` for one task, beside two: it counts too few units.
 #[test]
 fn gate_that_forgets_a_task_is_caught() {
