@@ -93,7 +93,7 @@ struct tg_decision tg_adaptive_decide(struct tg *tg, u64 now)
 		due = tg_due(real_time, tg->adaptive.deadline);
 		return may_send(tg, now, due) ? send_real_time(tg, real_time, due) : tg_await();
 	}
-	if (tg_has_best_effort(tg) && may_add(tg, now))
+	if (tg_may_flow(tg) && may_add(tg, now))
 		return tg_send(tg, tg_pop_best_effort(tg));
 	return tg_await();
 }

@@ -114,7 +114,7 @@ struct tg_plan {
 	bool has_tokens;		/* a task beyond its contract delays only itself */
 	u32 depth;			/* K: requests that the device accepts */
 	u32 batch_max, fill;		/* dqf: z, beta */
-	u32 best_effort_depth;		/* rtio-limit: q_b */
+	u32 best_effort_depth;		/* q_b, except dqf */
 	struct tg_table batch;		/* dqf: b(1..) */
 	struct tg_table drain;		/* adaptive-drain, gated-drain: drain(1..) */
 	struct tg_task *tasks;

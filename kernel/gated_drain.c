@@ -276,7 +276,7 @@ struct tg_decision tg_gated_decide(struct tg *tg, u64 now)
 	pass_time(tg, now);
 	if (tg->gated.waiting.count)
 		return next_unit(tg, now);
-	if (!(real_time || tg_has_best_effort(tg)) || !may_add(tg, now))
+	if (!(real_time || tg_may_flow(tg)) || !may_add(tg, now))
 		return tg_await();
 	return tg_send(tg, real_time ? real_time : tg_pop_best_effort(tg));
 }

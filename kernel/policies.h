@@ -37,6 +37,8 @@ struct tg_request *tg_first(const struct tg_heap *queue);
 void tg_take(struct tg_request *request);
 void tg_push_best_effort(struct tg *tg, struct tg_request *request);
 bool tg_has_best_effort(const struct tg *tg);
+/* Whether best effort is queued and within its depth on the device. */
+bool tg_may_flow(const struct tg *tg);
 struct tg_request *tg_pop_best_effort(struct tg *tg);	/* if there is any */
 void tg_push_by_class(struct tg *tg, struct tg_request *request);
 struct tg_request *tg_next_real_time(const struct tg *tg);

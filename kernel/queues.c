@@ -55,6 +55,11 @@ bool tg_has_best_effort(const struct tg *tg)
 	return tg->sweep[0].count || tg->sweep[1].count;
 }
 
+bool tg_may_flow(const struct tg *tg)
+{
+	return tg->best_effort_in_flight < tg->plan.best_effort_depth && tg_has_best_effort(tg);
+}
+
 struct tg_request *tg_pop_best_effort(struct tg *tg)
 {
 	struct tg_request *request;

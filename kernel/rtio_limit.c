@@ -28,8 +28,7 @@ struct tg_decision tg_rtio_decide(struct tg *tg)
 			tg->rtio.is_sending = true;
 			return tg_send(tg, real_time);
 		}
-		if (tg->best_effort_in_flight < tg->plan.best_effort_depth &&
-		    tg_has_best_effort(tg))
+		if (tg_may_flow(tg))
 			return tg_send(tg, tg_pop_best_effort(tg));
 	}
 	if (tg->rtio.is_sending)

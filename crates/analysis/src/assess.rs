@@ -10,6 +10,7 @@ use tidegate_model::{
 use crate::assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
 use crate::batch_choice::{Choice, Order};
 use crate::bounds::{bound_of, edf_responses, is_met};
+use crate::depth_cap::best_effort_limit;
 use crate::regulated::{self, Regulated};
 use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
 use crate::shaping::sporadic;
@@ -69,8 +70,7 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     }
     let tasks = sporadic(&workload.tasks);
     let is_open = |column: PolicyName| {
-        // `scan-edf` has the same bound as `edf`.
-        !column.shares_bounds_with(policy) && objection(workload, column).is_none()
+        !select::shares_bounds(workload, column, policy) && objection(workload, column).is_none()
     };
     let in_rhythm = |bounds: Vec<Option<Duration>>| {
         shaping::are_in_rhythm(&workload.tasks, &bounds).then_some(bounds)
@@ -114,15 +114,18 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
         BatchChoice::Fixed(batch_max) => batch_max,
         BatchChoice::Auto => workload.depth.min(workload.table.batch_max()),
     };
+    let limit = best_effort_limit(workload, policy, &sporadic(&workload.tasks));
+    let within = |depth: u32| limit.map_or(depth, |most| most.min(depth));
     Assessment {
         policy,
         batch_max,
-        best_effort_fill: if select::is_shared(workload) { batch_max } else { 0 },
+        best_effort_fill: if select::is_shared(workload) { within(batch_max) } else { 0 },
         batch_cost: match policy.facts().batch_limit {
             BatchLimit::CountAndCost => cost_limited::unproved(workload),
             BatchLimit::Count | BatchLimit::CountUntilOverload => None,
         },
-        best_effort_depth: select::depth_without_bound(workload, policy),
+        best_effort_depth: within(select::depth_without_bound(workload, policy)),
+        best_effort_limit: limit,
         premises: workload.premises.clone(),
         answer: Answer::NotApplicable { reason },
         tasks: vec![TaskAssessment::default(); workload.tasks.len()],
@@ -165,12 +168,15 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     let is_within_capacity = choice.batch_cost.is_some()
         || policy.facts().dispatch.limits_best_effort()
         || tasks.demand().is_within_capacity(choice.batch_max, full_batch_ns);
+    let best_effort_limit = best_effort_limit(workload, policy, &tasks);
+    let depth = choice.best_effort_depth.unwrap_or(workload.depth);
     Assessment {
         policy,
         batch_max: choice.batch_max,
         best_effort_fill: choice.best_effort_fill,
         batch_cost: choice.batch_cost,
-        best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
+        best_effort_depth: best_effort_limit.map_or(depth, |most| most.min(depth)),
+        best_effort_limit,
         premises,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
         limit: if is_within_capacity || is_proven {

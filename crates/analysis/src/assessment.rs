@@ -21,6 +21,9 @@ pub struct Assessment {
     pub batch_cost: Option<BatchCost>,
     /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
+    /// The limit on best effort on the drive or in a batch by `best_effort_depth`, if it has one for
+    /// this policy.
+    pub best_effort_limit: Option<u32>,
     /// The premises of the verdict besides the batch table: the workload's premises, then the
     /// proof's.
     pub premises: Premises,

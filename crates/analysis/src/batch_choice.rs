@@ -36,6 +36,8 @@ pub(crate) struct Question<'a> {
     pub(crate) batch: BatchChoice,
     /// Whether there is best effort.
     pub(crate) is_shared: bool,
+    /// The largest beta that the workload file allows.
+    pub(crate) fill_max: u32,
     /// The same tasks with a cost per request, if their requests differ; its z and beta are unused.
     pub(crate) mixed: Option<&'a MixedSystem>,
     /// The work that the search may spend.
@@ -90,7 +92,10 @@ struct Merit {
 impl Question<'_> {
     /// Returns z and beta for these tasks, and the bounds that follow.
     pub(crate) fn choose(&self) -> Choice {
-        self.choose_proving_all().unwrap_or_else(|| self.choose_closest())
+        let choice = self.choose_proving_all().unwrap_or_else(|| self.choose_closest());
+        // With the same z, less best effort makes no bound longer.
+        let is_within = choice.best_effort_fill <= self.fill_max;
+        if is_within { choice } else { self.choice(choice.batch_max, self.fill_max) }
     }
 
     /// Returns whether some admissible z proves every task without best effort in the batches.

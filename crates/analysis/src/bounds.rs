@@ -17,7 +17,7 @@ pub struct Bounds {
     /// [`dqf::min_period`].
     pub min_period: Option<Duration>,
     /// [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for `edf` and
-    /// `scan-edf` [`edf::responses`], for `dq-edf` [`dq_edf::tight`].
+    /// `scan-edf` [`edf::responses`], for `scan-edf` with windows [`crate::edf_in_windows::responses`], for `dq-edf` [`dq_edf::tight`].
     pub tight: Option<Duration>,
     /// [`crate::heterogeneous::responses`], if requests differ.
     pub mixed: Option<Duration>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds for EDF with one request on the device at a time: the guarantee of a host scheduler that
 //! does not use the drive's own queue. Equal deadlines may be served in any order, so this bound
-//! holds for both `edf` and `scan-edf`.
+//! also holds for `scan-edf` without windows.
 
 use crate::budget::Budget;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};

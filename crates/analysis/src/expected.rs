@@ -11,21 +11,22 @@
 //! Own model, fitted to simulations: `docs/reference/policies.md` has its errors.
 
 use tidegate_model::{
-    BestEffortOrder, DispatchMode, DriveContract, Duration, Intensity, TypicalTimes, Workload,
+    BestEffortOrder, DispatchMode, DriveContract, Duration, Intensity, PolicyName, TypicalTimes,
+    Workload,
 };
 
 use crate::assessment::{Answer, Assessment};
 use crate::drain::Drain;
 
 /// A rate, in requests per 1,000,000 s.
-type Rate = u128;
+pub(crate) type Rate = u128;
 
 /// So long, in ns.
 const MILLION_S_NS: u128 = 1_000_000_000_000_000;
 
 /// The best effort of a policy in a steady state.
 #[derive(Debug, Clone, Copy)]
-struct Flow {
+pub(crate) struct Flow {
     /// The mean time of a best-effort request without real time, T(q), in ns.
     own_ns: u64,
     /// The mean time of a request at a random place in the same company, t(q), in ns.
@@ -44,12 +45,90 @@ struct Flow {
 /// at random places.
 pub fn expected_best_effort(workload: &Workload, assessment: &Assessment) -> Option<u64> {
     let is_covered = assessment.answer == Answer::Proven && workload.regulators.is_empty();
-    let typical = workload.typical.as_ref().filter(|_| is_covered)?;
-    let outstanding = outstanding(workload)?;
+    let beside = Beside::of(workload, assessment.policy, workload.tasks.len());
+    let beside = beside.filter(|_| is_covered)?;
     let size = workload.best_effort.first()?.size;
-    let flow = Flow::of(workload, assessment, typical, outstanding)?;
-    let requests = flow.best_effort_beside(real_time(workload)?);
+    let flow = Flow::of(workload, assessment, beside)?;
+    let requests = flow.best_effort_beside(real_time(
+        workload.tasks.iter().map(|task| (task.requests, task.period)),
+    )?);
     u64::try_from(requests * u128::from(size.get()) / 1_000_000).ok()
+}
+
+/// The best effort of a workload under one policy, with its drive's typical times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    typical: &'a TypicalTimes,
+    order: BestEffortOrder,
+    /// How many are outstanding in all.
+    outstanding: u32,
+    /// Whether several tasks have requests on the drive together.
+    is_real_time_together: bool,
+}
+
+impl<'a> Beside<'a> {
+    /// Returns the best effort beside this number of tasks; `None` if the policy itself orders it, or if its loads or the drive's typical
+    /// times are unknown.
+    pub(crate) fn of(workload: &'a Workload, policy: PolicyName, tasks: usize) -> Option<Self> {
+        let has_order = policy.facts().best_effort.has_order();
+        let typical = workload.typical.as_ref().filter(|_| has_order)?;
+        let is_real_time_together = tasks > 1 && !is_drained_for_real_time(policy);
+        let order = workload.best_effort_order_under(policy);
+        Some(Self { typical, order, outstanding: outstanding(workload)?, is_real_time_together })
+    }
+
+    /// Returns the flow with up to this many best-effort requests on the drive at any time; `None` if
+    /// it was not measured, or for 0.
+    pub(crate) fn at_depth(self, depth: u32) -> Option<Flow> {
+        let company_ns = (depth > 0).then(|| self.company_ns(depth))?;
+        Some(self.flow(self.own_ns(depth)?, company_ns, depth))
+    }
+
+    /// Returns the flow in batches of at most `batch_max` requests, up to `fill` of them best effort;
+    /// `None` if it was not measured, or without fill.
+    pub(crate) fn in_batches(self, fill: u32, batch_max: u32) -> Option<Flow> {
+        let fill = fill.min(self.outstanding);
+        let batch_ns = fill.checked_sub(1).and_then(|i| self.typical.batch_ns.get(i as usize))?;
+        let random_ns = batch_ns / u64::from(fill);
+        let own_ns = match self.order {
+            BestEffortOrder::Fifo => random_ns,
+            // A batch of q has q, q - 1, .. requests on the drive.
+            BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {
+                let all: Option<Vec<_>> = (1..=fill).map(|depth| self.own_ns(depth)).collect();
+                all?.iter().sum::<u64>() / u64::from(fill)
+            }
+        };
+        Some(self.flow(own_ns, random_ns, batch_max))
+    }
+
+    /// Returns T(q), in ns; `None` if it was not measured.
+    fn own_ns(self, depth: u32) -> Option<u64> {
+        match self.order {
+            BestEffortOrder::Fifo => Some(self.company_ns(depth)),
+            BestEffortOrder::Elevator => {
+                self.typical.in_sweep(self.outstanding, depth.min(self.outstanding))
+            }
+            BestEffortOrder::Nearest | BestEffortOrder::Satf => None,
+        }
+    }
+
+    /// Returns t(q), in ns.
+    fn company_ns(self, depth: u32) -> u64 {
+        self.typical.random.at(depth.min(self.outstanding))
+    }
+
+    fn flow(self, own_ns: u64, company_ns: u64, together: u32) -> Flow {
+        let alone_ns = self.typical.random.at(1);
+        let real_time_ns = match self.order {
+            BestEffortOrder::Fifo => company_ns,
+            BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {
+                // Some requests of several tasks meet each other on the drive.
+                let is_met = self.is_real_time_together;
+                if is_met { u64::midpoint(alone_ns, company_ns) } else { alone_ns }
+            }
+        };
+        Flow { own_ns, company_ns, real_time_ns, together }
+    }
 }
 
 /// Returns how many best-effort requests are always outstanding; `None` unless all loads are closed
@@ -63,84 +142,31 @@ fn outstanding(workload: &Workload) -> Option<u32> {
     all.try_fold(0_u32, |sum, of_load| sum.checked_add(of_load?))
 }
 
-/// Returns the highest rate of real-time requests.
-fn real_time(workload: &Workload) -> Option<Rate> {
+/// Returns the highest rate of real-time requests, from the requests and the period of each task.
+pub(crate) fn real_time(tasks: impl Iterator<Item = (u32, Duration)>) -> Option<Rate> {
     let mut sum: Rate = 0;
-    for task in &workload.tasks {
-        let rate = u128::from(task.requests) * MILLION_S_NS;
-        sum = sum.checked_add(rate.checked_div(u128::from(task.period.ns()))?)?;
+    for (requests, period) in tasks {
+        let rate = u128::from(requests) * MILLION_S_NS;
+        sum = sum.checked_add(rate.checked_div(u128::from(period.ns()))?)?;
     }
     Some(sum)
 }
 
 impl Flow {
-    fn of(
-        workload: &Workload,
-        assessment: &Assessment,
-        typical: &TypicalTimes,
-        outstanding: u32,
-    ) -> Option<Self> {
-        let facts = assessment.policy.facts();
-        if !facts.best_effort.has_order() {
-            return None;
-        }
-        let order = workload.best_effort_order_under(assessment.policy);
-        let of_depth = |depth: u32| {
-            let depth = depth.min(outstanding);
-            let own_ns = match order {
-                BestEffortOrder::Fifo => typical.random.at(depth),
-                BestEffortOrder::Elevator => typical.in_sweep(outstanding, depth)?,
-                BestEffortOrder::Nearest | BestEffortOrder::Satf => return None,
-            };
-            Some((own_ns, typical.random.at(depth)))
-        };
-        let (own_ns, company_ns, together) = match facts.dispatch {
-            DispatchMode::OneAtATime => {
-                let (own_ns, company_ns) = of_depth(1)?;
-                (own_ns, company_ns, 1)
-            }
-            DispatchMode::BestEffortDepth => {
-                let depth = depth(workload, assessment).filter(|&depth| depth > 0)?;
-                let (own_ns, company_ns) = of_depth(depth)?;
-                (own_ns, company_ns, depth)
-            }
+    /// Returns the flow under an assessed policy, if the model knows it.
+    fn of(workload: &Workload, assessment: &Assessment, beside: Beside<'_>) -> Option<Self> {
+        match assessment.policy.facts().dispatch {
+            DispatchMode::OneAtATime => beside.at_depth(1),
+            DispatchMode::BestEffortDepth => beside.at_depth(depth(workload, assessment)?),
             DispatchMode::Batches => {
-                let fill = assessment.best_effort_fill.min(outstanding);
-                let batch_ns =
-                    fill.checked_sub(1).and_then(|i| typical.batch_ns.get(i as usize))?;
-                let random_ns = batch_ns / u64::from(fill);
-                let own_ns = match order {
-                    BestEffortOrder::Fifo => random_ns,
-                    // A batch of q has q, q - 1, .. requests on the drive.
-                    BestEffortOrder::Elevator
-                    | BestEffortOrder::Nearest
-                    | BestEffortOrder::Satf => {
-                        let all: Option<Vec<_>> = (1..=fill).map(of_depth).collect();
-                        let sum: u64 = all?.iter().map(|(own_ns, _)| own_ns).sum();
-                        sum / u64::from(fill)
-                    }
-                };
-                (own_ns, random_ns, assessment.batch_max)
+                beside.in_batches(assessment.best_effort_fill, assessment.batch_max)
             }
-            DispatchMode::UpToDepth => return None,
-        };
-        let alone_ns = typical.random.at(1);
-        let real_time_ns = match order {
-            BestEffortOrder::Fifo => company_ns,
-            BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {
-                if workload.tasks.len() <= 1 || is_drained_for_real_time(assessment) {
-                    alone_ns
-                } else {
-                    // Some requests of several tasks meet each other on the drive.
-                    u64::midpoint(alone_ns, company_ns)
-                }
-            }
-        };
-        Some(Self { own_ns, company_ns, real_time_ns, together })
+            DispatchMode::UpToDepth => None,
+        }
     }
 
     /// Returns the rate of best effort beside this rate of real time, which leaves no time unused.
-    fn best_effort_beside(self, real_time: Rate) -> Rate {
+    pub(crate) fn best_effort_beside(self, real_time: Rate) -> Rate {
         let return_ns = u128::from(self.company_ns.saturating_sub(self.own_ns));
         let together = u128::from(self.together);
         let used_ns = |best_effort: Rate| {
@@ -165,8 +191,8 @@ impl Flow {
 
 /// Returns whether the policy sends nothing while a real-time request is on the drive, so that few are
 /// there together.
-fn is_drained_for_real_time(assessment: &Assessment) -> bool {
-    let facts = assessment.policy.facts();
+fn is_drained_for_real_time(policy: PolicyName) -> bool {
+    let facts = policy.facts();
     facts.dispatch.limits_best_effort()
         && facts.theorem.is_ok_and(|theorem| !theorem.facts().spends_slack)
 }

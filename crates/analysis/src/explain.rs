@@ -4,6 +4,7 @@
 use tidegate_model::{Duration, HostTime, PolicyName, Workload};
 
 use crate::regulated::Regulated;
+use crate::select;
 use crate::shaping::sporadic;
 use crate::{Assessment, System, TaskAssessment, dqf};
 
@@ -37,7 +38,8 @@ pub struct Explanation {
 /// # Complexity
 /// The same as [`dqf::tight`].
 pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Explanation>> {
-    let is_dual_queue = |policy: PolicyName| assessment.policy.shares_bounds_with(policy);
+    let is_dual_queue =
+        |policy: PolicyName| select::shares_bounds(workload, assessment.policy, policy);
     let workload = &*workload.planned();
     let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
     let has_none = assessment.tasks.iter().all(|task| task.response_max.is_none());

@@ -8,11 +8,12 @@
 //! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining) and 3.4
 //! (limiting), for one real-time request at a time; for several: own derivation.
 
-use tidegate_model::{BatchTable, Duration, Premise, PremiseCode, Premises, Workload};
+use tidegate_model::{BatchTable, Duration, PolicyName, Premise, PremiseCode, Premises, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
+use crate::depth_cap::best_effort_limit;
 use crate::search::largest;
 
 /// Returns the longest response of a job whose requests go to the drive in rounds; `None` on
@@ -91,18 +92,23 @@ pub(crate) struct Question<'a> {
     tasks: &'a [SporadicTask],
     /// n, at most K.
     requests: u32,
+    /// The largest depth of best effort that the workload file allows.
+    best_effort_max: u32,
 }
 
 impl<'a> Question<'a> {
-    /// Returns the input to the choice for `tasks` on the drive of `workload`.
+    /// Returns the input to the choice for `tasks` under `policy` on the drive of `workload`.
     ///
     /// # Errors
     /// A sentence, without its full stop, that says why nothing can be promised.
     pub(crate) fn of(
         workload: &'a Workload,
+        policy: PolicyName,
         tasks: &'a [SporadicTask],
     ) -> Result<Self, &'static str> {
-        Ok(Self { workload, tasks, requests: requests_of(tasks, workload.depth)? })
+        let requests = requests_of(tasks, workload.depth)?;
+        let best_effort_max = best_effort_limit(workload, policy, tasks).unwrap_or(u32::MAX);
+        Ok(Self { workload, tasks, requests, best_effort_max })
     }
 
     /// Returns the choice for `rtio`.
@@ -185,7 +191,7 @@ impl<'a> Question<'a> {
             Some(_) if self.workload.best_effort.is_empty() => 0,
             Some(most) => most,
         };
-        let best_effort_depth = depth(self, drain, most);
+        let best_effort_depth = depth(self, drain, most.min(self.best_effort_max));
         let promise = self.drained(drain, best_effort_depth);
         if self.tasks.is_empty() {
             return Ok(self.choice(best_effort_depth, promise, []));

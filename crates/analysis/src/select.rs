@@ -11,15 +11,68 @@ use tidegate_model::{
 use crate::batch_choice::{Choice, Order, Question};
 use crate::bounds::{Bounds, bound_of, common_bounds, edf_bounds, is_met};
 use crate::budget::Budget;
+use crate::depth_cap::fill_limit;
 use crate::dqf::Caps;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::shaping::{self, sporadic};
 use crate::{
-    SporadicTask, System, Tasks, adaptive_drain, cost_limited, das, deferred, edf, elastic, fifo,
-    gated_drain, rtio, rtio_slots, strict_classes,
+    SporadicTask, System, Tasks, adaptive_drain, cost_limited, das, deferred, edf, edf_in_windows,
+    elastic, fifo, gated_drain, rtio, rtio_slots, strict_classes,
 };
+
+/// Returns the theorem that bounds the policy with the workload's parameters, or the reason for none.
+pub(crate) fn theorem(workload: &Workload, policy: PolicyName) -> Result<Theorem, &'static str> {
+    let has_windows = !workload.parameters.scan_edf.window.is_zero();
+    Ok(match policy.facts().theorem? {
+        // Without a width only equal deadlines are equal, and their order is free under `edf` too.
+        Theorem::EdfInWindows if !has_windows => Theorem::Edf,
+        theorem @ (Theorem::Fifo
+        | Theorem::Edf
+        | Theorem::EdfInWindows
+        | Theorem::ActiveSubset
+        | Theorem::DualQueue
+        | Theorem::ElasticDualQueue
+        | Theorem::DualQueueEdf
+        | Theorem::Starvation
+        | Theorem::DrainRounds
+        | Theorem::LimitedDrainRounds
+        | Theorem::PriorityRounds
+        | Theorem::AdaptiveDrain
+        | Theorem::GatedDrain
+        | Theorem::StrictClasses) => theorem,
+    })
+}
+
+/// Returns whether the same theorem bounds both policies with the workload's parameters.
+pub fn shares_bounds(workload: &Workload, policy: PolicyName, other: PolicyName) -> bool {
+    let [own, others] = [policy, other].map(|policy| theorem(workload, policy));
+    policy == other || (own.is_ok() && own == others)
+}
+
+/// Returns whether deadlines count in windows under this policy, with the workload's parameters.
+pub fn counts_in_windows(workload: &Workload, policy: PolicyName) -> bool {
+    match theorem(workload, policy) {
+        Ok(Theorem::EdfInWindows) => true,
+        Ok(
+            Theorem::Fifo
+            | Theorem::Edf
+            | Theorem::ActiveSubset
+            | Theorem::DualQueue
+            | Theorem::ElasticDualQueue
+            | Theorem::DualQueueEdf
+            | Theorem::Starvation
+            | Theorem::DrainRounds
+            | Theorem::LimitedDrainRounds
+            | Theorem::PriorityRounds
+            | Theorem::AdaptiveDrain
+            | Theorem::GatedDrain
+            | Theorem::StrictClasses,
+        )
+        | Err(_) => false,
+    }
+}
 
 /// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
 /// are.
@@ -55,12 +108,13 @@ pub(crate) fn choose(
     policy: PolicyName,
     tasks: &Tasks,
 ) -> Result<Choice, &'static str> {
-    Ok(match policy.facts().theorem? {
+    Ok(match theorem(workload, policy)? {
         Theorem::Fifo => Choice::of_batches(1, 0, fifo_bounds(workload, tasks)),
         Theorem::Edf => {
             let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
             Choice::of_batches(1, 0, bounds)
         }
+        Theorem::EdfInWindows => edf_in_windows::choose(workload, tasks)?,
         Theorem::ActiveSubset => by_active_subset(workload, tasks)?,
         Theorem::DualQueueEdf => {
             question(workload, tasks, None, workload.batch, Order::Due).choose()
@@ -69,10 +123,12 @@ pub(crate) fn choose(
             cost_limited::choose(workload, tasks).unwrap_or_else(|| of_dqf(workload, tasks))
         }
         Theorem::ElasticDualQueue => elastic::of_dqf(workload, of_dqf(workload, tasks)),
-        Theorem::Starvation => rtio::Question::of(workload, tasks)?.by_starvation()?,
-        Theorem::DrainRounds => rtio::Question::of(workload, tasks)?.by_drain()?,
-        Theorem::LimitedDrainRounds => rtio::Question::of(workload, tasks)?.by_limited_drain()?,
-        Theorem::PriorityRounds => rtio::Question::of(workload, tasks)?.by_priority()?,
+        Theorem::Starvation => rtio::Question::of(workload, policy, tasks)?.by_starvation()?,
+        Theorem::DrainRounds => rtio::Question::of(workload, policy, tasks)?.by_drain()?,
+        Theorem::LimitedDrainRounds => {
+            rtio::Question::of(workload, policy, tasks)?.by_limited_drain()?
+        }
+        Theorem::PriorityRounds => rtio::Question::of(workload, policy, tasks)?.by_priority()?,
         Theorem::AdaptiveDrain => adaptive_drain::choose(workload, tasks)?,
         Theorem::GatedDrain => gated_drain::choose(workload, tasks)?,
         Theorem::StrictClasses => strict_classes::choose(workload, tasks)?,
@@ -110,7 +166,7 @@ pub(crate) fn is_provable(
     if objection(workload, policy).is_some() {
         return false;
     }
-    let Ok(theorem) = policy.facts().theorem else { return false };
+    let Ok(theorem) = theorem(workload, policy) else { return false };
     let is_in_batches = |order: Order| {
         let mixed = match order {
             Order::Due => None,
@@ -128,6 +184,9 @@ pub(crate) fn is_provable(
         Theorem::Edf => {
             let budget = Budget::of_tasks(tasks.len());
             edf::is_provable(&single(workload, tasks), is_shared(workload), &budget)
+        }
+        Theorem::EdfInWindows => {
+            edf_in_windows::are_deadlines_met(workload, tasks, &Budget::of_tasks(tasks.len()))
         }
         Theorem::Fifo
         | Theorem::ActiveSubset
@@ -158,7 +217,8 @@ pub(crate) fn question<'a>(
 ) -> Question<'a> {
     let is_shared = is_shared(workload);
     let budget = Budget::of_tasks(tasks.len());
-    Question { tasks, table: &workload.table, order, batch, is_shared, mixed, budget }
+    let fill_max = fill_limit(workload, tasks);
+    Question { tasks, table: &workload.table, order, batch, is_shared, fill_max, mixed, budget }
 }
 
 /// Returns all tasks of a workload with their own costs, if requests differ.

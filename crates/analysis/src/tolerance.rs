@@ -25,9 +25,9 @@ use crate::ceilings::at_ceilings;
 use crate::heterogeneous::MixedSystem;
 use crate::regulated::Regulated;
 use crate::search::largest;
-use crate::select::{fifo_proves, is_shared, mixed, single};
+use crate::select::{fifo_proves, is_shared, mixed, single, theorem};
 use crate::shaping::sporadic;
-use crate::{System, Tasks, cost_limited, edf, rtio, strict_classes};
+use crate::{System, Tasks, cost_limited, edf, edf_in_windows, rtio, strict_classes};
 
 /// Factors beyond this are not searched: a thousand times the table.
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
@@ -88,7 +88,7 @@ impl Assessment {
 /// About 30 evaluations of the bound for each figure, which share one budget; a search that exceeds
 /// the budget counts as "not met", so the tolerance can only be smaller.
 pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Tolerance> {
-    let theorem = assessment.policy.facts().theorem.ok()?;
+    let theorem = theorem(workload, assessment.policy).ok()?;
     if assessment.answer != Answer::Proven || workload.tasks.is_empty() {
         return None;
     }
@@ -145,7 +145,7 @@ pub(crate) fn holds_at_ceilings(
     assessment: &Assessment,
 ) -> bool {
     let facts = assessment.policy.facts();
-    let Ok(theorem) = facts.theorem else { return false };
+    let Ok(theorem) = theorem(workload, assessment.policy) else { return false };
     let planned = Regulated::of(workload).map_or_else(|| workload.clone(), |it| it.workload);
     let Some(slowest) = at_ceilings(&planned, ceilings, facts.contract()) else { return false };
     match theorem {
@@ -157,6 +157,7 @@ pub(crate) fn holds_at_ceilings(
         }
         Theorem::Fifo
         | Theorem::Edf
+        | Theorem::EdfInWindows
         | Theorem::DualQueueEdf
         | Theorem::DualQueue
         | Theorem::ElasticDualQueue
@@ -220,6 +221,9 @@ impl Proof<'_> {
                 let system = single(slowed, self.tasks);
                 edf::are_deadlines_met(&system, is_shared(slowed), &self.budget)
             }
+            Theorem::EdfInWindows => {
+                edf_in_windows::are_deadlines_met(slowed, self.tasks, &self.budget)
+            }
             Theorem::DualQueueEdf => self.holds_in_batches(slowed, Order::Due),
             // Proven deadlines exclude the overload in which batches grow.
             Theorem::DualQueue | Theorem::ElasticDualQueue => self.holds_by_release(slowed),
@@ -248,7 +252,7 @@ impl Proof<'_> {
         slowed: &Workload,
         choose: impl Fn(&rtio::Question<'_>) -> Option<Choice>,
     ) -> bool {
-        let question = rtio::Question::of(slowed, self.tasks).ok();
+        let question = rtio::Question::of(slowed, self.assessment.policy, self.tasks).ok();
         question.and_then(|it| choose(&it)).is_some_and(|choice| self.are_met(&choice.bounds))
     }
 

@@ -90,5 +90,5 @@ pub use task::{BestEffort, Class, Intensity, Op, Place, Task, TaskIndex};
 pub use typical_times::{FlowTimes, TypicalTimes};
 pub use units::{Bandwidth, Bytes, Duration, Lba, Time};
 pub use verdict::Verdict;
-pub use workload::{BatchChoice, Workload};
+pub use workload::{BatchChoice, DepthChoice, Workload};
 pub use workload_file::WorkloadFile;

@@ -27,7 +27,7 @@ names! {
         Das => "das",
         /// Earliest deadline first, one at a time.
         Edf => "edf",
-        /// Earliest deadline first, equal deadlines by position.
+        /// Earliest deadline first, deadlines in one window by position.
         ScanEdf => "scan-edf",
         /// Groups of near deadlines; within a group the nearest request first.
         GroupEdf => "g-edf",
@@ -106,7 +106,7 @@ impl PolicyName {
                 ..proved(Theorem::ActiveSubset).by_position()
             },
             Self::Edf => proved(Theorem::Edf),
-            Self::ScanEdf => proved(Theorem::Edf).by_position(),
+            Self::ScanEdf => proved(Theorem::EdfInWindows).by_position(),
             Self::GroupEdf => PolicyFacts {
                 best_effort: BestEffortQueue::Held,
                 ..unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing).by_position()
@@ -143,11 +143,5 @@ impl PolicyName {
             },
             Self::BfqStrict => unproved(OneAtATime, reason::BFQ_STRICT, Conserves::Nothing, Nothing).by_position(),
         }
-    }
-
-    /// Returns whether the same theorem bounds both policies.
-    pub fn shares_bounds_with(self, other: Self) -> bool {
-        let [own, others] = [self.facts().theorem, other.facts().theorem];
-        self == other || (own.is_ok() && own == others)
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
 use crate::quantity::Share;
-use crate::units::Duration;
+use crate::units::{Duration, Time};
 
 mod mq_deadline;
 mod rtio;
@@ -81,6 +81,23 @@ impl From<RawGroupEdf> for GroupEdfParams {
     }
 }
 
+/// The parameters of `scan-edf`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScanEdfParameters {
+    /// The width of a window: deadlines in the same window count as equal. Windows follow each other
+    /// from the beginning of time. Zero, the default: only equal deadlines are.
+    pub window: Duration,
+}
+
+impl ScanEdfParameters {
+    /// Returns the beginning of the window in which `due` lies; `due` itself without a width.
+    pub fn window_start(&self, due: Time) -> Time {
+        let width = self.window.ns();
+        due.ns().checked_div(width).map_or(due, |windows| Time::from_ns(windows * width))
+    }
+}
+
 /// The parameters of the regulator `depth-limit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,20 +125,21 @@ macro_rules! parameters {
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub struct Parameters { $($(#[$about])* pub $field: $Parameters,)+ }
 
-        /// `[policy]` as written, with a table for each of the parameters. `B` is a batch size as
-        /// written.
+        /// `[policy]` as written, with a table for each of the parameters. `N` is a number of
+        /// requests as written.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub(crate) struct PolicyTable<B> {
+        pub(crate) struct PolicyTable<N> {
             pub(crate) name: Spanned<String>,
-            pub(crate) batch: Option<Spanned<B>>,
+            pub(crate) batch: Option<Spanned<N>>,
+            pub(crate) best_effort_depth: Option<Spanned<N>>,
             pub(crate) best_effort_order: Option<Spanned<String>>,
             pub(crate) margin: Option<Share>,
             pub(crate) regulators: Option<Vec<Spanned<String>>>,
             $(#[serde(rename = $name)] pub(crate) $field: Option<Spanned<$Written>>,)+
         }
 
-        impl<B> PolicyTable<B> {
+        impl<N> PolicyTable<N> {
             /// Returns the names of the `[policy.NAME]` tables of the file, with their positions.
             pub(crate) fn sections(&self) -> Vec<(&'static str, Range<usize>)> {
                 let sections = [$(self.$field.as_ref().map(|table| ($name, table.span()))),+];
@@ -148,6 +166,8 @@ parameters! {
     mq_deadline_tuned: MqDeadlineParameters, "mq-deadline-tuned" as MqDeadlineParameters;
     /// `[policy.rtio-priority]`.
     rtio_priority: RtioPriority, "rtio-priority" as RtioPriority;
+    /// `[policy.scan-edf]`.
+    scan_edf: ScanEdfParameters, "scan-edf" as ScanEdfParameters;
     /// `[policy.depth-limit]`.
     depth_limit: DepthLimitParameters, "depth-limit" as DepthLimitParameters;
     /// `[policy.token-bucket]`.

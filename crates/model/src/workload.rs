@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A workload: the tasks and best-effort loads that share one drive, checked against it.
 
+use std::num::NonZeroU32;
+
 use crate::batch_table::BatchTable;
 use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
@@ -23,6 +25,18 @@ pub enum BatchChoice {
     Fixed(u32),
 }
 
+/// How many best-effort requests the policy keeps on the drive at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepthChoice {
+    /// As many as its proof allows.
+    Proven,
+    /// As many as its proof allows, but no more than best effort profits from by the drive's measured
+    /// throughput.
+    Auto,
+    /// As many as its proof allows, but no more than this.
+    AtMost(NonZeroU32),
+}
+
 /// The tasks and loads of one workload file, bound to their shared drive.
 ///
 /// # Invariants
@@ -40,6 +54,8 @@ pub struct Workload {
     pub policy: PolicyName,
     /// The batch size in the file.
     pub batch: BatchChoice,
+    /// The depth of best effort in the file.
+    pub best_effort_depth: DepthChoice,
     /// The order of best effort in the file; `None`: the default ([`Self::best_effort_order_under`]).
     pub best_effort_order: Option<BestEffortOrder>,
     /// Whether the drive rotates, so that the order of positions matters.
@@ -81,6 +97,7 @@ impl Workload {
             entries: Vec::new(),
             policy: PolicyName::Dqf,
             batch: BatchChoice::Auto,
+            best_effort_depth: DepthChoice::Proven,
             best_effort_order: None,
             rotates: false,
             drive_name: drive_name.into(),

@@ -15,6 +15,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use task::task;
 use tidegate_model::cost::RequestCost;
+use tidegate_model::parameters::ScanEdfParameters;
 use tidegate_model::{
     BatchCost, BatchTable, BestEffortOrder, Bytes, Class, CostModel, Duration, Lba, Op, Outcome,
     Plan, PolicyName, RegulatorName, Request, RequestCharges, RequestId, Time, Workload,
@@ -235,7 +236,7 @@ fn edf(bencher: Bencher, queued: u64) {
 
 #[divan::bench(args = [64, 512, 4096])]
 fn scan_edf(bencher: Bencher, queued: u64) {
-    by_deadline(bencher, ScanEdf::new(u32::MAX), queued);
+    by_deadline(bencher, ScanEdf::new(ScanEdfParameters::default(), u32::MAX), queued);
 }
 
 /// Groups of 40 % of the time to the deadline: nearly the whole queue.

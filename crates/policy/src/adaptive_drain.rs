@@ -22,6 +22,8 @@
 //!
 //! All requests of one round count as one dispatch at one instant. Its last request is checked with
 //! the number outstanding after the round, which is the largest, and drain is nondecreasing.
+//! Best effort also stays within the plan's depth, which may be less than the rule allows.
+//!
 //! drain(q) beyond K or beyond the table counts as longer than any deadline. The first of the last
 //! two conditions therefore keeps a slot on the drive for the next request; the second needs none.
 //!
@@ -73,6 +75,7 @@ impl TaskContract {
 pub struct AdaptiveDrain {
     queues: ClassQueues,
     in_flight: InFlight,
+    best_effort_depth: u32,
     drain: DrainTimes,
     contract: Option<TaskContract>,
     earliest_due: Option<Time>,
@@ -87,6 +90,7 @@ impl AdaptiveDrain {
         Self {
             queues: ClassQueues::new(plan.queued_max),
             in_flight: InFlight::with_room(plan.depth),
+            best_effort_depth: plan.best_effort_depth,
             drain: DrainTimes::of(plan),
             contract: TaskContract::of(plan),
             earliest_due: None,
@@ -127,6 +131,9 @@ impl AdaptiveDrain {
 
     /// Returns whether one best-effort request may be sent now, while no real-time request is held.
     fn may_add(&self, now: Time) -> bool {
+        if self.in_flight.best_effort_count() >= self.best_effort_depth {
+            return false;
+        }
         let count = self.in_flight.len() + 1;
         let Some(TaskContract { deadline, .. }) = self.contract else {
             return count <= self.drain.depth();
@@ -166,6 +173,7 @@ impl AdaptiveDrain {
 
     fn reconfigure(&mut self, plan: &Plan) {
         self.queues.set_queued_max(plan.queued_max);
+        self.best_effort_depth = plan.best_effort_depth;
         self.drain = DrainTimes::of(plan);
         self.contract = TaskContract::of(plan);
         // The releases may belong to other tasks: any task of this plan may release now.

@@ -115,7 +115,9 @@ fn build_bare(
         PolicyName::Satf => Box::new(Satf::new(access.expect(KNOWN), queued_max)),
         PolicyName::Das => Box::new(Das::new(plan, access.expect(KNOWN))),
         PolicyName::Edf => ordered(Edf::new(queued_max), plan, access),
-        PolicyName::ScanEdf => ordered(ScanEdf::new(queued_max), plan, access),
+        PolicyName::ScanEdf => {
+            ordered(ScanEdf::new(plan.parameters.scan_edf, queued_max), plan, access)
+        }
         PolicyName::GroupEdf => {
             let group_ppm = plan.parameters.group_edf.group_ppm;
             ordered(GroupEdf::new(group_ppm, &plan.tasks, queued_max), plan, access)

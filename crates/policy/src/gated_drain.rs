@@ -33,6 +33,8 @@
 //! count as one dispatch: the last check of the round has the largest k. The policy reserves no
 //! slots on the drive: the fallback plan sends to an empty drive, so n <= K suffices.
 //!
+//! Best effort also stays within the plan's depth, which may be less than the conditions allow.
+//!
 //! Requests outside the contract: a request of a task whose units are all pending waits in a queue
 //! of its task. No condition counts it, and it takes the next unit that its task gets back, so no
 //! task has more than its requests pending. A request of an unknown task is sent before best effort
@@ -65,6 +67,8 @@ struct InFlightRequest {
 /// Sends best effort through a gate; see the module documentation.
 ///
 /// # Invariants
+/// - `best_effort_count` counts the best-effort requests in `in_flight`. It is at most
+///   `best_effort_depth`, except after a `Reconfigure` that lowers it.
 /// - `granted_count` of the waiting units, those that are due first, may be sent in this round.
 /// - Every request in `excess` belongs to a task without an idle unit.
 ///
@@ -76,6 +80,8 @@ pub struct GatedDrain {
     drain: DrainTimes,
     units: Units,
     in_flight: Vec<InFlightRequest>,
+    best_effort_count: u32,
+    best_effort_depth: u32,
     granted_count: u32,
     /// One queue per task.
     excess: Vec<VecDeque<Request>>,
@@ -107,6 +113,8 @@ impl GatedDrain {
             drain: DrainTimes::of(plan),
             units: Units::of(plan),
             in_flight: Vec::with_capacity(plan.depth as usize),
+            best_effort_count: 0,
+            best_effort_depth: plan.best_effort_depth,
             granted_count: 0,
             excess: vec![VecDeque::new(); plan.tasks.len()],
             excess_count: 0,
@@ -135,6 +143,11 @@ impl GatedDrain {
         Ok(())
     }
 
+    fn send(&mut self, in_flight: InFlightRequest) {
+        self.best_effort_count += u32::from(in_flight.request.class == Class::BestEffort);
+        self.in_flight.push(in_flight);
+    }
+
     /// Gives an idle unit of this task to the oldest of its requests beyond the contract, if any.
     fn admit_excess(&mut self, task: usize) {
         if let Some(request) = self.excess[task].pop_front() {
@@ -147,6 +160,7 @@ impl GatedDrain {
         let position = self.in_flight.iter().position(|in_flight| in_flight.request.id == id);
         let position = position.unwrap_or_else(|| panic!("completion of {id:?}, not in flight"));
         let InFlightRequest { request, unit } = self.in_flight.swap_remove(position);
+        self.best_effort_count -= u32::from(request.class == Class::BestEffort);
         if let Some(unit) = unit {
             self.units.idle(unit);
             self.admit_excess(request.task.index());
@@ -182,7 +196,7 @@ impl GatedDrain {
         for InFlightRequest { request, .. } in in_flight {
             let has_contract = request.class != Class::BestEffort;
             let unit = if has_contract { self.units.admit_in_flight(&request) } else { None };
-            self.in_flight.push(InFlightRequest { request, unit });
+            self.send(InFlightRequest { request, unit });
         }
         // If a queue is longer than the new bound, it drops nothing and only refuses new requests.
         self.others.set_queued_max(u32::MAX);
@@ -272,8 +286,10 @@ impl GatedDrain {
 
     /// Returns a request without a contract, if it may be sent.
     fn next_other(&mut self, now: Time) -> Option<InFlightRequest> {
-        let is_any_queued = self.others.next_real_time().is_some() || self.others.has_best_effort();
-        if !is_any_queued || !self.may_add(now) {
+        let has_room = self.best_effort_count < self.best_effort_depth;
+        let is_one_next =
+            self.others.next_real_time().is_some() || (has_room && self.others.has_best_effort());
+        if !is_one_next || !self.may_add(now) {
             return None;
         }
         let request = self.others.pop_real_time().or_else(|| self.others.pop_best_effort());
@@ -306,7 +322,7 @@ impl Policy for GatedDrain {
             if self.units.waiting_count() > 0 { self.next_unit(now) } else { self.next_other(now) };
         let Some(in_flight) = next else { return Decision::AwaitEvent };
         let id = in_flight.request.id;
-        self.in_flight.push(in_flight);
+        self.send(in_flight);
         Decision::Dispatch { id, tag: Tag::Simple }
     }
 }

@@ -72,16 +72,14 @@ enum Next {
 /// Class priority; see the module documentation.
 ///
 /// # Invariants
-/// - `best_effort_count` counts the best-effort requests in `in_flight`.
 /// - `gate` is `Open` exactly while no real-time request is in flight; under `rtio` it always is.
-/// - `in_flight.len() <= depth` and `best_effort_count <= best_effort_depth`, except for requests
+/// - `in_flight.len() <= depth` and at most `best_effort_depth` of them are best effort, except for requests
 ///   in flight when a `Reconfigure` lowers these limits.
 #[derive(Debug)]
 pub struct Rtio {
     rule: Rule,
     queues: ClassQueues,
     in_flight: InFlight,
-    best_effort_count: u32,
     gate: Gate,
     depth: u32,
     best_effort_depth: u32,
@@ -108,7 +106,6 @@ impl Rtio {
             rule,
             queues: ClassQueues::new(plan.queued_max),
             in_flight: InFlight::with_room(plan.depth),
-            best_effort_count: 0,
             gate: Gate::Open,
             depth: plan.depth,
             best_effort_depth: plan.best_effort_depth,
@@ -125,7 +122,7 @@ impl Rtio {
             return Some(Next::RealTime);
         }
         let may_flow = is_open || self.rule != Rule::Draining;
-        let has_room = self.best_effort_count < self.best_effort_depth;
+        let has_room = self.in_flight.best_effort_count() < self.best_effort_depth;
         let is_next = may_flow && has_room && self.queues.has_best_effort();
         is_next.then_some(Next::BestEffort)
     }
@@ -138,10 +135,7 @@ impl Rtio {
                 }
                 (self.queues.pop_real_time(), self.rule.tag())
             }
-            Next::BestEffort => {
-                self.best_effort_count += 1;
-                (self.queues.pop_best_effort(), Tag::Simple)
-            }
+            Next::BestEffort => (self.queues.pop_best_effort(), Tag::Simple),
         };
         (request.expect("`next` saw a request of this class"), tag)
     }
@@ -149,9 +143,7 @@ impl Rtio {
     /// O(depth).
     fn complete(&mut self, id: RequestId) {
         let request = self.in_flight.complete(id);
-        if is_best_effort(&request) {
-            self.best_effort_count -= 1;
-        } else if self.in_flight.iter().all(is_best_effort) {
+        if !is_best_effort(&request) && self.in_flight.iter().all(is_best_effort) {
             self.gate = Gate::Open;
         }
     }

@@ -197,6 +197,7 @@ fn argument(policy: PolicyName) -> Result<Argument, NoCertificate> {
         Ok(
             Theorem::Fifo
             | Theorem::Edf
+            | Theorem::EdfInWindows
             | Theorem::ActiveSubset
             | Theorem::ElasticDualQueue
             | Theorem::Starvation

@@ -8,7 +8,7 @@ mod text;
 use serde::{Serialize, Serializer};
 use tidegate_analysis::{
     Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, expected_best_effort,
-    explain, headroom,
+    explain, headroom, shares_bounds,
 };
 use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 
@@ -302,7 +302,7 @@ fn tasks<'a>(
             deadline_ns: task.deadline.into(),
             requests: task.requests,
             bounds: BoundsReport(assessed.bounds),
-            comparison: ComparisonReport::of(assessment.policy, &comparison),
+            comparison: ComparisonReport::of(workload, assessment.policy, &comparison),
             response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
             disk_response_ns_max: HostReport::of(workload)
                 .and_then(|host| host.at_disk(assessed.response_max?.0)),
@@ -317,14 +317,13 @@ fn tasks<'a>(
 }
 
 impl ComparisonReport {
-    fn of(policy: PolicyName, comparison: &Comparison) -> Self {
+    fn of(workload: &Workload, policy: PolicyName, comparison: &Comparison) -> Self {
+        let bound =
+            |column, bound| OtherBound::unless(shares_bounds(workload, column, policy), bound);
         Self {
-            edf_ns: OtherBound::unless(policy.shares_bounds_with(PolicyName::Edf), comparison.edf),
-            fifo_ns: OtherBound::unless(
-                policy.shares_bounds_with(PolicyName::Fifo),
-                comparison.fifo,
-            ),
-            dqf_ns: OtherBound::unless(policy.shares_bounds_with(PolicyName::Dqf), comparison.dqf),
+            edf_ns: bound(PolicyName::Edf, comparison.edf),
+            fifo_ns: bound(PolicyName::Fifo, comparison.fifo),
+            dqf_ns: bound(PolicyName::Dqf, comparison.dqf),
         }
     }
 }

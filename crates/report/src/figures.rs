@@ -2,7 +2,9 @@
 //! The format of figures in text, and the phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment};
-use tidegate_model::{BestEffortOrder, Bytes, DispatchMode, Duration, PolicyName, Workload};
+use tidegate_model::{
+    BestEffortOrder, Bytes, DepthChoice, DispatchMode, Duration, PolicyName, Workload,
+};
 
 /// Names numbered tasks by the first and the last, for example `camera-1 to 16`.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
@@ -26,6 +28,27 @@ pub(crate) fn order(order: BestEffortOrder) -> Option<String> {
         BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {
             Some(format!("best effort in the order {order}: {}", order.about()))
         }
+    }
+}
+
+/// Describes what the workload file says of the depth of best effort; `None` if it says nothing that
+/// concerns this policy.
+pub(crate) fn depth_limit(workload: &Workload, assessment: &Assessment) -> Option<String> {
+    best_effort_order(workload, assessment.policy)?;
+    match (workload.best_effort_depth, assessment.best_effort_limit) {
+        (DepthChoice::Proven, _) | (DepthChoice::AtMost(_), None) => None,
+        (DepthChoice::AtMost(_), Some(most)) => {
+            Some(format!("at most {most} of best effort at once, as best_effort_depth asks"))
+        }
+        (DepthChoice::Auto, Some(most)) => Some(format!(
+            "more than {most} of best effort at once would gain less than 1 % of its throughput \
+             (best_effort_depth = \"auto\")"
+        )),
+        (DepthChoice::Auto, None) => Some(
+            "as much best effort at once as the policy and the proof allow: best_effort_depth = \
+             \"auto\" cannot predict throughput here"
+                .to_owned(),
+        ),
     }
 }
 

@@ -38,6 +38,7 @@ const FAULTS: &[(&str, &[(&str, &str)])] = &[
     ]),
     ("queues.c", &[
         ("push(tg, queue, request, 0);", "push(tg, queue, request, request->position);"),
+        ("tg->best_effort_in_flight < tg->plan.best_effort_depth", "tg->in_flight < tg->plan.best_effort_depth"),
         ("request->position >= tg->heads_at", "request->position > tg->heads_at"),
         ("\t\ttg->newcomers_left--;\n", ""),
         ("tg->newcomers_left = tg->sweep[tg->running].count;", "tg->newcomers_left = tg->sweep[tg->running].count + 1;"),
@@ -58,7 +59,7 @@ const FAULTS: &[(&str, &[(&str, &str)])] = &[
         ("if (tg->in_flight == tg->best_effort_in_flight)", "if (!tg->in_flight)"),
         ("tg->in_flight < tg->plan.depth && ", "tg->in_flight <= tg->plan.depth && "),
         (" && !tg->rtio.is_closed", " && (!tg->rtio.is_closed || real_time)"),
-        ("tg->best_effort_in_flight < tg->plan.best_effort_depth", "tg->in_flight < tg->plan.best_effort_depth"),
+        ("if (tg_may_flow(tg))", "if (tg_has_best_effort(tg))"),
         ("\t\t\ttg->rtio.is_sending = true;\n", ""),
     ]),
     ("adaptive_drain.c", &[
@@ -74,6 +75,7 @@ const FAULTS: &[(&str, &[(&str, &str)])] = &[
         ("tg_max(adaptive->next_release, now)", "adaptive->next_release"),
         ("return empty_by <= due &&", "return empty_by < due &&"),
         ("drain <= adaptive->deadline ||", "drain <= adaptive->deadline &&"),
+        ("if (tg_may_flow(tg) &&", "if (tg_has_best_effort(tg) &&"),
     ]),
     ("gated_drain.c", &[
         ("tg_min(task->requests, tg->plan.depth)", "task->requests"),
@@ -98,6 +100,7 @@ const FAULTS: &[(&str, &[(&str, &str)])] = &[
         ("return proposal.outstanding <= tg->plan.depth;", "return true;"),
         ("tg_send(tg, real_time ? real_time : tg_pop_best_effort(tg))", "tg_send(tg, tg_has_best_effort(tg) ? tg_pop_best_effort(tg) : real_time)"),
         ("\tpass_time(tg, now);\n", ""),
+        ("real_time || tg_may_flow(tg)", "real_time || tg_has_best_effort(tg)"),
     ]),
     ("tokens.c", &[
         ("\tif (request->class == TG_SOFT && request->due == TG_NEVER)\n\t\treturn;\n", ""),

@@ -194,7 +194,10 @@ impl Stream<'_> {
 
     fn release_load(&mut self, policy: &mut impl Policy) {
         while self.queued.len() + self.in_flight.len() < self.load {
-            let request = self.request(Class::BestEffort);
+            // Real time that no task of the plan covers.
+            let is_stranger = self.plan.tasks.is_empty() && self.rng.random_ratio(1, 8);
+            let class = if is_stranger { Class::Hard } else { Class::BestEffort };
+            let request = self.request(class);
             self.release(policy, request);
             if self.rng.random_ratio(1, 3) {
                 return;

@@ -2,9 +2,9 @@
 //! The exhaustive adversary for non-preemptive EDF, one request on the device at a time.
 //!
 //! Rule: an idle device gets a request of the job with the earliest absolute deadline, which takes
-//! up to b(1); among equal deadlines the adversary chooses. Deadlines order jobs of different ages,
-//! so a state holds every pending job with its age. A response time is the age of a job at its
-//! completion.
+//! up to b(1); among equal deadlines the adversary chooses, and so it does among deadlines in one
+//! window. Deadlines order jobs of different ages, so a state holds every pending job with its age. A
+//! response time is the age of a job at its completion.
 
 use std::collections::HashSet;
 
@@ -20,14 +20,32 @@ pub const STATES_MAX: usize = 60_000;
 /// If z is not 1.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
+    worst_case_in_windows(system, rules, 1)
+}
+
+/// Returns the same for deadlines that count as equal in windows as wide as b(1), from any instant on.
+///
+/// # Panics
+/// If z is not 1.
+#[must_use]
+pub fn worst_case_in_windows_of_a_request(system: &SmallSystem, rules: Rules) -> WorstCase {
+    worst_case_in_windows(system, rules, system.table[1])
+}
+
+fn worst_case_in_windows(system: &SmallSystem, rules: Rules, width: Ticks) -> WorstCase {
     assert_eq!(system.batch_max, 1, "one at a time");
     let request_time = system.table[1];
     // Without overload at b(1) a request, at most E + 1 requests are ever pending.
     let jobs_max = system.requests_sum() as usize + 2;
     let mut responses = vec![0; system.tasks.len()];
     let mut seen = HashSet::new();
-    let idle = State { cooldown: vec![0; system.tasks.len()], jobs: Vec::new(), serving: None };
-    let mut open = vec![idle];
+    let idle = |phase| State {
+        cooldown: vec![0; system.tasks.len()],
+        jobs: Vec::new(),
+        serving: None,
+        phase,
+    };
+    let mut open: Vec<State> = (0..width).map(idle).collect();
     while let Some(mut state) = open.pop() {
         state.jobs_in_order();
         if state.jobs.len() > jobs_max {
@@ -53,13 +71,15 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
             }
         }
         match state.serving {
-            None if state.jobs.is_empty() => open.push(state.later()),
+            None if state.jobs.is_empty() => open.push(state.later(width)),
             None => {
-                let until_due =
-                    |job: &Job| i64::from(system.tasks[job.task].deadline) - i64::from(job.age);
-                let earliest = state.jobs.iter().map(until_due).min();
+                let window = |job: &Job| {
+                    let until_due = i64::from(system.tasks[job.task].deadline) - i64::from(job.age);
+                    (i64::from(state.phase) + until_due).div_euclid(i64::from(width))
+                };
+                let earliest = state.jobs.iter().map(window).min();
                 for index in 0..state.jobs.len() {
-                    if Some(until_due(&state.jobs[index])) == earliest {
+                    if Some(window(&state.jobs[index])) == earliest {
                         let mut next = state.clone();
                         next.jobs[index].waiting -= 1;
                         next.jobs[index].in_service = true;
@@ -84,7 +104,7 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
                     open.push(next);
                 }
                 if service.left > 0 {
-                    open.push(state.later());
+                    open.push(state.later(width));
                 }
             }
         }
@@ -98,6 +118,8 @@ struct State {
     /// Jobs that are not complete.
     jobs: Vec<Job>,
     serving: Option<Service>,
+    /// The time since the beginning of a window.
+    phase: Ticks,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,7 +143,8 @@ impl State {
         self.jobs.sort_unstable();
     }
 
-    fn later(mut self) -> Self {
+    fn later(mut self, width: Ticks) -> Self {
+        self.phase = (self.phase + 1) % width;
         for cooldown in &mut self.cooldown {
             *cooldown = cooldown.saturating_sub(1);
         }

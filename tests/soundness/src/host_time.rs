@@ -40,6 +40,12 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
             workloads::give_random_deadlines(random, &mut workload);
             workload
         }
+        Theorem::EdfInWindows => {
+            let mut workload = of_batches(random);
+            workloads::give_random_deadlines(random, &mut workload);
+            workloads::give_random_windows(random, &mut workload);
+            workload
+        }
         Theorem::Starvation => {
             let mut workload = of_batches(random);
             let together = random.random_range(1..=workload.depth);

@@ -90,6 +90,17 @@ pub fn give_random_deadlines(random: &mut Pcg64, workload: &mut Workload) {
     }
 }
 
+/// Gives `scan-edf` windows of deadlines, up to half as wide as the shortest deadline.
+///
+/// # Panics
+/// Without a task.
+pub fn give_random_windows(random: &mut Pcg64, workload: &mut Workload) {
+    let deadlines = workload.tasks.iter().map(|task| task.deadline.ns());
+    let shortest = deadlines.min().expect("a workload has a task");
+    let width = random.random_range(1..=shortest / 2);
+    workload.parameters.scan_edf.window = Duration::from_ns(width);
+}
+
 /// Keeps the tasks, in order, that release at most `room` requests together; if none fits, one task
 /// of one request.
 pub fn keep_what_fits(workload: &mut Workload, mut room: u32) {

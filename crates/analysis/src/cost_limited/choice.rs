@@ -14,6 +14,7 @@ use super::{Solution, solve};
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
+use crate::depth_cap::fill_limit;
 use crate::mixed_task::MixedTask;
 use crate::search::largest;
 
@@ -97,8 +98,9 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     let solution = solve(&system);
     let response = solution.as_ref().map(|found| Duration::from_ns(found.response_ns));
     let bounds = vec![Bounds { mixed: response, ..Bounds::default() }; tasks.len()];
-    // The count lets best effort take the rest of z; the cost limits it.
-    let fill_count = if best_effort_fill.is_zero() { 0 } else { system.batch_max };
+    // The count lets best effort take the rest of z, or as much as the file allows; the cost limits it.
+    let fill_max = fill_limit(workload, tasks).min(system.batch_max);
+    let fill_count = if best_effort_fill.is_zero() { 0 } else { fill_max };
     Some(Choice {
         batch_cost: Some(BatchCost {
             cost_max: system.cost_max,

@@ -107,6 +107,33 @@ screens! {
         "tidegate check workloads/machine.workload.toml",
         "tidegate cpu check workloads/network.workload.toml",
     ];
+    /// Less best effort on the drive shortens a bound and costs no throughput; where no throughput was
+    /// measured, `auto` has no effect.
+    check_depth: [
+        "sed 's/^name = \"gated.*/name = \"rtio-limit\"\\nbest_effort_depth = 0/; s/75ms/160ms/' \
+            workloads/throttling.workload.toml > none.toml",
+        "tidegate check none.toml",
+        "sed 's/= 0$/= \"auto\"/' none.toml > auto.toml",
+        "tidegate check auto.toml",
+        "tidegate check auto.toml --policy dqf --certificate c.json > out",
+        "tidegate verify c.json --workload auto.toml",
+        "tidegate sim auto.toml --policy rtio-limit,gated-drain,dqf --jobs 100",
+        "sed 's/= 0$/= 5/' none.toml > five.toml",
+        "tidegate check five.toml --policy dqf | grep Depth",
+        "printf '[policy]\\nname = \"dqf\"\\nbest_effort_depth = \"auto\"\\n' >> inline.toml",
+        "printf '[[best_effort]]\\nname = \"c\"\\noutstanding = 8\\nsize = \"4KiB\"\\n' >> inline.toml",
+        "tidegate check inline.toml | grep -A2 Depth",
+    ];
+    /// Windows of deadlines: proven; too wide for the deadlines; not shorter than a deadline.
+    check_windows: [
+        "printf '[policy]\\nname = \"scan-edf\"\\n[policy.scan-edf]\\nwindow = \"20ms\"\\n' >> inline.toml",
+        "tidegate check inline.toml",
+        "tidegate sim inline.toml --jobs 100 | head -4",
+        "sed 's/20ms/49ms/' inline.toml > wide.toml",
+        "tidegate check wide.toml",
+        "sed 's/20ms/50ms/' inline.toml > wide.toml",
+        "tidegate check wide.toml | head -5",
+    ];
     check_soft: [
         "tidegate check soft.toml --batch 2",
         "sed '/samples/d' soft.drive.toml > t && mv t soft.drive.toml",

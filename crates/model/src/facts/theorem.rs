@@ -11,6 +11,8 @@ pub enum Theorem {
     Fifo,
     /// One at a time in the order of deadlines.
     Edf,
+    /// One at a time in the order of deadlines, of which all in the same window count as equal.
+    EdfInWindows,
     /// Any order that keeps a fallback schedule feasible.
     ActiveSubset,
     /// Batches in the order of release.
@@ -80,7 +82,7 @@ impl Theorem {
                 decides_by_deadline: false, counts_best_effort_ahead: true, has_soft_form: false,
                 spends_slack: false,
             },
-            Self::Edf => TheoremFacts {
+            Self::Edf | Self::EdfInWindows => TheoremFacts {
                 dispatch: OneAtATime, conserves_work: All, batch_limit: Count,
                 contract: Contract::Batches, needs: Nothing,
                 decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,

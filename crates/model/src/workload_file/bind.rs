@@ -91,6 +91,7 @@ impl WorkloadFile {
             entries: self.entries.clone(),
             policy: self.policy.name,
             batch: self.policy.batch,
+            best_effort_depth: self.policy.best_effort_depth,
             best_effort_order: self.policy.best_effort_order,
             rotates: drive.rotates(),
             typical: self.typical_times(drive),

@@ -2,6 +2,7 @@
 //! The `[policy]` table of a workload file: the policy, its batch size, its regulators, and the
 //! parameters in `[policy.NAME]`.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::de::Error;
@@ -14,7 +15,7 @@ use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::parameters::{Parameters, PolicyTable};
 use crate::regulator::RegulatorName;
-use crate::workload::BatchChoice;
+use crate::workload::{BatchChoice, DepthChoice};
 
 /// The policy of the file.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,7 @@ pub(crate) struct Policy {
     pub(super) batch_span: Range<usize>,
     /// The position of `batch_cost`, empty if it is not written.
     pub(super) batch_cost_span: Range<usize>,
+    pub(super) best_effort_depth: DepthChoice,
     /// The order of best effort; `None`: the default for the drive.
     pub(super) best_effort_order: Option<BestEffortOrder>,
     pub(super) regulators: Vec<RegulatorName>,
@@ -44,6 +46,7 @@ impl Policy {
             batch: BatchChoice::Auto,
             batch_span: 0..0,
             batch_cost_span: 0..0,
+            best_effort_depth: DepthChoice::Proven,
             best_effort_order: None,
             regulators: Vec::new(),
             regulator_spans: Vec::new(),
@@ -80,6 +83,8 @@ impl Policy {
         let batch_cost = raw.dqf.as_ref().and_then(|dqf| dqf.get_ref().batch_cost.as_ref());
         let batch_cost_span = batch_cost.map_or(0..0, Spanned::span);
         let best_effort_order = raw.best_effort_order.as_ref().map(read_order).transpose()?;
+        let best_effort_depth =
+            raw.best_effort_depth.map_or(Ok(DepthChoice::Proven), read_depth)?;
         let margin_ppm = raw.margin.as_ref().map_or(0, |margin| margin.ppm);
         let (batch, batch_span) = read_batch(raw.batch)?;
         Ok(Self {
@@ -87,6 +92,7 @@ impl Policy {
             batch,
             batch_span,
             batch_cost_span,
+            best_effort_depth,
             best_effort_order,
             regulators,
             regulator_spans,
@@ -136,43 +142,65 @@ fn check_depth_limit(raw: &RawPolicy) -> Result<(), FileError> {
     })
 }
 
-fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<usize>), FileError> {
+fn read_batch(batch: Option<Spanned<RawNumber>>) -> Result<(BatchChoice, Range<usize>), FileError> {
     let Some(batch) = batch else { return Ok((BatchChoice::Auto, 0..0)) };
     let span = batch.span();
-    match batch.into_inner() {
-        RawBatch::Auto => Ok((BatchChoice::Auto, span)),
-        RawBatch::Fixed(0) => Err(FileError::new(
-            span,
-            "batch is 0, so no request would ever be served",
-            "write batch = \"auto\", or a number of requests from 1 on",
-        )),
-        RawBatch::Fixed(batch_max) => Ok((BatchChoice::Fixed(batch_max), span)),
+    let choice = match batch.into_inner().at_least_one("batch", span.clone())? {
+        RawNumber::Auto => BatchChoice::Auto,
+        RawNumber::Requests(batch_max) => BatchChoice::Fixed(batch_max),
+    };
+    Ok((choice, span))
+}
+
+fn read_depth(depth: Spanned<RawNumber>) -> Result<DepthChoice, FileError> {
+    let span = depth.span();
+    Ok(match depth.into_inner().at_least_one("best_effort_depth", span)? {
+        RawNumber::Auto => DepthChoice::Auto,
+        RawNumber::Requests(depth) => {
+            NonZeroU32::new(depth).map_or(DepthChoice::Proven, DepthChoice::AtMost)
+        }
+    })
+}
+
+/// A number of requests as written: `"auto"` or the number.
+pub(crate) enum RawNumber {
+    Auto,
+    Requests(u32),
+}
+
+impl RawNumber {
+    /// Returns the number under this key, which must not be 0.
+    fn at_least_one(self, key: &str, span: Range<usize>) -> Result<Self, FileError> {
+        match self {
+            Self::Requests(0) => Err(FileError::new(
+                span,
+                format!("{key} is 0, so no request would ever be served"),
+                format!("write {key} = \"auto\", or a number of requests from 1 on"),
+            )),
+            Self::Auto | Self::Requests(_) => Ok(self),
+        }
     }
 }
 
-/// A batch size as written: `"auto"` or a number of requests.
-pub(crate) enum RawBatch {
-    Auto,
-    Fixed(u32),
-}
-
-impl Written for RawBatch {
+impl Written for RawNumber {
     const EXPECTED: &'static str = "\"auto\", or a number of requests such as 8";
 
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         match text {
             "auto" => Ok(Self::Auto),
-            _ => Err(E::custom(format!("`{text}` is not a batch size\nwrite {}", Self::EXPECTED))),
+            _ => Err(not_a_number(text)),
         }
     }
     fn from_number<E: Error>(number: i64) -> Result<Self, E> {
-        u32::try_from(number).map(Self::Fixed).map_err(|_| {
-            E::custom(format!("`{number}` is not a batch size\nwrite {}", Self::EXPECTED))
-        })
+        u32::try_from(number).map(Self::Requests).map_err(|_| not_a_number(number))
     }
 }
 
-deserialize_written!(RawBatch);
+fn not_a_number<E: Error>(written: impl std::fmt::Display) -> E {
+    E::custom(format!("`{written}` is not a number of requests\nwrite {}", RawNumber::EXPECTED))
+}
+
+deserialize_written!(RawNumber);
 
 /// `[policy]` as written.
-pub(crate) type RawPolicy = PolicyTable<RawBatch>;
+pub(crate) type RawPolicy = PolicyTable<RawNumber>;

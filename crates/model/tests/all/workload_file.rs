@@ -242,8 +242,14 @@ fn slips_of_the_pen_are_refused_with_their_place() {
         (
             "[[task]]",
             "[policy]\nname = \"dqf\"\nbatch = \"big\"\n[[task]]",
-            "`big` is not a batch size",
+            "`big` is not a number of requests",
             "\"big\"",
+        ),
+        (
+            "[[task]]",
+            "[policy]\nname = \"dqf\"\nbest_effort_depth = 0\n[[task]]",
+            "best_effort_depth is 0",
+            "0",
         ),
     ] {
         refusal(from, to).says(message, place, "");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue of real-time requests in order of absolute deadline. Equal deadlines are in the order in
-//! which an elevator that serves only on its way up reaches them.
+//! A queue of real-time requests in order of absolute deadline. Deadlines that count as equal are in
+//! the order in which an elevator that serves only on its way up reaches them.
 
 use std::collections::BTreeSet;
 
+use tidegate_model::parameters::ScanEdfParameters;
 use tidegate_model::{Lba, Plan, Request, RequestId, Time};
 
 use super::due_queue::due_of;
@@ -14,14 +15,16 @@ use crate::queue::RealTimeQueue;
 /// A request with its sort key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    due: Time,
+    /// The beginning of the window of its deadline.
+    window_start: Time,
     start: Lba,
     id: RequestId,
     sectors: u64,
+    due: Time,
 }
 
-/// Requests with the earliest deadline first; equal deadlines upwards from the head, then from the
-/// lowest position.
+/// Requests with the earliest deadline first; deadlines that count as equal upwards from the head, then
+/// from the lowest position.
 ///
 /// # Complexity
 /// O(log queued) for `push` and `pop`.
@@ -29,20 +32,22 @@ struct Entry {
 pub(crate) struct ElevatorQueue {
     requests: BTreeSet<Entry>,
     head: Lba,
+    parameters: ScanEdfParameters,
     queued_max: u32,
 }
 
 impl ElevatorQueue {
     /// Returns an empty queue with the head at the drive's first sector.
-    pub(crate) fn new(queued_max: u32) -> Self {
-        Self { requests: BTreeSet::new(), head: Lba::new(0), queued_max }
+    pub(crate) fn new(parameters: ScanEdfParameters, queued_max: u32) -> Self {
+        Self { requests: BTreeSet::new(), head: Lba::new(0), parameters, queued_max }
     }
 
     fn next(&self) -> Option<Entry> {
         let lowest = *self.requests.first()?;
-        let ahead = Entry { start: self.head, id: RequestId(0), sectors: 0, ..lowest };
+        let ahead =
+            Entry { start: self.head, id: RequestId(0), sectors: 0, due: Time::ZERO, ..lowest };
         let above = self.requests.range(ahead..).next().copied();
-        above.filter(|entry| entry.due == lowest.due).or(Some(lowest))
+        above.filter(|entry| entry.window_start == lowest.window_start).or(Some(lowest))
     }
 }
 
@@ -52,11 +57,13 @@ impl RealTimeQueue for ElevatorQueue {
             return Err(Full);
         }
         let Request { id, start, size, .. } = *request;
+        let due = due_of(request);
         self.requests.insert(Entry {
-            due: due_of(request),
+            window_start: self.parameters.window_start(due),
             start,
             id,
             sectors: size.sectors_ceil(),
+            due,
         });
         Ok(())
     }
@@ -75,6 +82,13 @@ impl RealTimeQueue for ElevatorQueue {
 
     fn reconfigure(&mut self, plan: &Plan) {
         self.queued_max = plan.queued_max;
+        let parameters = plan.parameters.scan_edf;
+        if parameters != self.parameters {
+            let moved =
+                |entry: Entry| Entry { window_start: parameters.window_start(entry.due), ..entry };
+            self.requests = std::mem::take(&mut self.requests).into_iter().map(moved).collect();
+            self.parameters = parameters;
+        }
     }
 
     fn len(&self) -> u32 {

@@ -4,7 +4,7 @@
 //! | policy | request sent whenever the drive is idle |
 //! |---|---|
 //! | `edf` | the earliest absolute deadline; if equal, the oldest |
-//! | `scan-edf` | like `edf`; if equal, the next upwards from the head, then the lowest |
+//! | `scan-edf` | the earliest window of deadlines; within it the next upwards from the head, then the lowest |
 //! | `g-edf` | within a group the smallest; if equal, the nearest |
 //!
 //! A group holds the requests due no later than the earliest deadline + factor * the relative
@@ -19,6 +19,7 @@ mod elevator_queue;
 mod group_queue;
 mod one_at_a_time;
 
+use tidegate_model::parameters::ScanEdfParameters;
 use tidegate_model::{Task, Time};
 
 pub(crate) use due_queue::DueQueue;
@@ -50,12 +51,12 @@ impl Edf {
     }
 }
 
-/// Earliest deadline first, equal deadlines by position; see the module documentation.
+/// Earliest deadline first, deadlines of one window by position; see the module documentation.
 ///
 /// # Source
 /// A. L. N. Reddy and J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM Multimedia,
 /// 1993. If no deadlines are equal, this is `edf`. Their systems round deadlines to batches of a
-/// common period; here a workload's offsets do this.
+/// common period; here deadlines are rounded down to the plan's windows, for any periods.
 #[derive(Debug)]
 pub struct ScanEdf {
     requests: OneAtATime<ElevatorQueue>,
@@ -63,8 +64,8 @@ pub struct ScanEdf {
 
 impl ScanEdf {
     /// Returns a policy that holds at most `queued_max` requests of each kind.
-    pub fn new(queued_max: u32) -> Self {
-        Self { requests: OneAtATime::new(ElevatorQueue::new(queued_max), queued_max) }
+    pub fn new(parameters: ScanEdfParameters, queued_max: u32) -> Self {
+        Self { requests: OneAtATime::new(ElevatorQueue::new(parameters, queued_max), queued_max) }
     }
 }
 

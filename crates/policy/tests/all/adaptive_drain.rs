@@ -6,7 +6,7 @@ use crate::common::plain::at;
 use crate::common::script::play;
 use crate::drain_support::{plan, task};
 use tidegate_model::{Plan, PolicyName};
-use tidegate_policy::{AdaptiveDrain, BuildError, Decision, Policy};
+use tidegate_policy::{AdaptiveDrain, BuildError, Decision, Event, Policy};
 
 /// Returns a policy for a task with D = 60 ms and p = 120 ms.
 fn policy() -> AdaptiveDrain {
@@ -19,6 +19,25 @@ fn best_effort_leaves_room_for_a_task_that_may_release_at_any_time() {
     play(
         &mut policy(),
         "0: best-effort 1..=8, sends 1 2 3
+         10: hard 20 within 60, sends 20",
+    );
+}
+
+/// The rule allows 3 (above), and a new plan may allow fewer while more are on the drive.
+#[test]
+fn best_effort_stays_within_the_depth_of_the_plan() {
+    let with = |best_effort_depth| Plan { best_effort_depth, ..plan(vec![task(120, 60, 1)]) };
+    let mut policy = AdaptiveDrain::new(&with(2));
+    play(
+        &mut policy,
+        "0: best-effort 1..=8, sends 1 2
+         5: done 1, sends 3",
+    );
+    policy.observe(at(5), Event::Reconfigure(Box::new(with(1)))).unwrap();
+    play(
+        &mut policy,
+        "6: done 2, sends nothing
+         7: done 3, sends 4
          10: hard 20 within 60, sends 20",
     );
 }

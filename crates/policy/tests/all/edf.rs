@@ -5,6 +5,7 @@
 use crate::common::plain::{at, complete};
 use crate::common::script::{play, requests, round};
 use crate::common::task::task;
+use tidegate_model::parameters::ScanEdfParameters;
 use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Workload,
 };
@@ -39,7 +40,7 @@ fn a_request_without_a_deadline_goes_last() {
 /// whatever its id and size; of equal deadlines it goes before one at a lower position.
 #[test]
 fn scan_edf_takes_a_request_that_begins_at_the_heads() {
-    let mut policy = ScanEdf::new(100);
+    let mut policy = ScanEdf::new(ScanEdfParameters::default(), 100);
     let release = |policy: &mut ScanEdf, id, start, sectors: u64| {
         let plain = Request::plain(RequestId(id), Class::Hard, Bytes::new(512 * sectors));
         let request = Request { due: Some(at(90)), start: Lba::new(start), ..plain };
@@ -68,7 +69,7 @@ fn an_urgent_request_waits_for_the_one_on_the_drive() {
 fn best_effort_goes_only_when_nothing_real_time_is_queued() {
     let mut policies: [Box<dyn Policy>; 3] = [
         Box::new(Edf::new(100)),
-        Box::new(ScanEdf::new(100)),
+        Box::new(ScanEdf::new(ScanEdfParameters::default(), 100)),
         Box::new(GroupEdf::new(400_000, &[], 100)),
     ];
     for policy in &mut policies {
@@ -83,14 +84,33 @@ fn best_effort_goes_only_when_nothing_real_time_is_queued() {
 fn scan_edf_sends_equal_dues_upwards_from_the_head() {
     let released = "hard 1 due 20 from 4_000, hard 2 due 10 from 5_000, hard 3 due 10 from 1_000,
                     hard 4 due 10 from 3_000, hard 5 due 20 from 9_000";
-    one_by_one(&mut ScanEdf::new(100), released, &[3, 4, 2, 5, 1]);
+    one_by_one(&mut ScanEdf::new(ScanEdfParameters::default(), 100), released, &[3, 4, 2, 5, 1]);
+}
+
+/// Deadlines from 10 to 19 are one window: upwards from the head, whatever their order. A new plan counts
+/// all deadlines below 40 as equal, and the next one goes upwards from the head at 6000.
+#[test]
+fn scan_edf_sends_the_deadlines_of_a_window_upwards_from_the_head() {
+    let windows_of = |ms| ScanEdfParameters { window: Duration::from_ms(ms) };
+    let mut policy = ScanEdf::new(windows_of(10), 100);
+    play(
+        &mut policy,
+        "0: hard 1 due 10 from 5_000, hard 2 due 19 from 1_000, hard 3 due 20 from 9_000
+         0: hard 4 due 30 from 7_000, hard 5 due 21 from 2_000, sends 2
+         1: done 2, sends 1, done 1",
+    );
+    let mut plan =
+        Plan::of(&Workload::new("test", 1, BatchTable::new(&[Duration::from_ms(1)]).unwrap()));
+    plan.parameters.scan_edf = windows_of(40);
+    policy.observe(at(1), Event::Reconfigure(Box::new(plan))).unwrap();
+    play(&mut policy, "2: sends 4, done 4, sends 3, done 3, sends 5, done 5, sends nothing");
 }
 
 /// The head is after a best-effort request at 4000: 7000 and 9000 follow, then the lowest.
 #[test]
 fn scan_edf_goes_on_from_where_best_effort_left_the_head() {
     play(
-        &mut ScanEdf::new(100),
+        &mut ScanEdf::new(ScanEdfParameters::default(), 100),
         "0: best-effort 101 from 4_000, sends 101
          0: hard 1 due 10 from 1_000, hard 2 due 10 from 9_000, hard 3 due 10 from 7_000
          1: done 101, sends 3, done 3, sends 2, done 2, sends 1, done 1, sends nothing",
@@ -154,7 +174,7 @@ fn best_effort_fills_a_batch_by_deadline_up_to_beta() {
 fn queues_are_bounded_and_can_be_cancelled_from() {
     let mut policies: [Box<dyn Policy>; 4] = [
         Box::new(Edf::new(3)),
-        Box::new(ScanEdf::new(3)),
+        Box::new(ScanEdf::new(ScanEdfParameters::default(), 3)),
         Box::new(GroupEdf::new(400_000, &[], 3)),
         Box::new(DqEdf::new(1, 1, 3)),
     ];

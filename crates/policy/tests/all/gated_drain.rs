@@ -23,6 +23,28 @@ fn best_effort_leaves_time_for_the_fallback_plan() {
     }
 }
 
+/// The conditions allow 3 (above), and a new plan may allow fewer while more are on the drive.
+#[test]
+fn best_effort_stays_within_the_depth_of_the_plan() {
+    let with = |best_effort_depth| {
+        let tasks = vec![task(200, 80, 1), task(200, 80, 1)];
+        Plan { best_effort_depth, ..plan(tasks) }
+    };
+    let mut policy = GatedDrain::new(&with(2));
+    play(
+        &mut policy,
+        "0: best-effort 1..=8, sends 1 2
+         30: done 1, sends 3",
+    );
+    policy.observe(at(30), Event::Reconfigure(Box::new(with(1)))).unwrap();
+    play(
+        &mut policy,
+        "31: done 2, sends nothing
+         32: done 3, sends 4
+         33: hard 20 within 80, sends 20",
+    );
+}
+
 /// A task that pauses may release at any time. If 2 drain(1) = 46 ms exceed its deadline, best
 /// effort waits as long as the pause lasts, as `check` says. With a deadline of 46 ms best effort
 /// is sent. Time alone opens nothing.

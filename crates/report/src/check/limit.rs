@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The limit of a workload, as a sentence.
 
-use tidegate_analysis::{Answer, Assessment, Limit};
+use tidegate_analysis::{Answer, Assessment, Limit, counts_in_windows};
 use tidegate_model::{DeferredWrites, DriveContract, Duration, Measurement, Workload};
 
 use crate::figures;
@@ -17,6 +17,10 @@ pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option
             "{}: the bound for batches limited by cost would not be below every period, and says \
              nothing then",
             workload.tasks[task].name
+        ),
+        Limit::NoBound { task } if counts_in_windows(workload, assessment.policy) => format!(
+            "{}: earliest deadline first does not meet the deadlines less the window of {}",
+            workload.tasks[task].name, workload.parameters.scan_edf.window
         ),
         Limit::NoBound { task } => format!(
             "{}: no bound was found before the search was given up",

@@ -124,6 +124,9 @@ impl CheckReport<'_> {
             if let Some(order) = order.and_then(figures::order) {
                 page.labelled("Order", order);
             }
+            if let Some(limit) = figures::depth_limit(workload, assessment) {
+                page.labelled("Depth", limit);
+            }
             if let Some(rate) = self.best_effort_expected_bytes_per_s {
                 let rate = figures::throughput(rate);
                 let text = format!(

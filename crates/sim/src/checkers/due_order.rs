@@ -3,11 +3,13 @@
 //! queued that is due before a request in the batch. Best effort is due after all other requests.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one. Equal
-//! deadlines may be dispatched in any order. While more real-time requests wait than the policy can
-//! hold, the host holds requests that the policy does not know, and nothing is asserted.
+//! deadlines may be dispatched in any order, and so may those in one window of `scan-edf`. While more
+//! real-time requests wait than the policy can hold, the host holds requests that the policy does not
+//! know, and nothing is asserted.
 
 use std::collections::BTreeSet;
 
+use tidegate_model::parameters::ScanEdfParameters;
 use tidegate_model::{Request, RequestId, Time};
 
 use super::{Breach, ViolationLog, is_best_effort};
@@ -17,6 +19,7 @@ use crate::Observer;
 #[derive(Debug)]
 pub struct DueOrder {
     queued: BTreeSet<(Time, RequestId)>,
+    windows: ScanEdfParameters,
     real_time_count: u64,
     queued_max: u64,
     log: ViolationLog,
@@ -25,7 +28,13 @@ pub struct DueOrder {
 impl DueOrder {
     /// Creates the checker of a policy that can hold `queued_max` real-time requests.
     pub fn new(queued_max: u32) -> Self {
+        Self::in_windows(ScanEdfParameters::default(), queued_max)
+    }
+
+    /// Creates the checker of a policy to which the deadlines of a window are equal.
+    pub fn in_windows(windows: ScanEdfParameters, queued_max: u32) -> Self {
         Self {
+            windows,
             queued: BTreeSet::new(),
             real_time_count: 0,
             queued_max: u64::from(queued_max),
@@ -33,23 +42,23 @@ impl DueOrder {
         }
     }
 
+    /// Returns the position of a request in the order.
+    fn place(&self, request: &Request) -> (Time, RequestId) {
+        (self.windows.window_start(request.due.unwrap_or(Time::MAX)), request.id)
+    }
+
     fn remove(&mut self, request: &Request) {
-        if self.queued.remove(&place(request)) && !is_best_effort(request) {
+        if self.queued.remove(&self.place(request)) && !is_best_effort(request) {
             self.real_time_count -= 1;
         }
     }
-}
-
-/// Returns the position of a request in the order.
-fn place(request: &Request) -> (Time, RequestId) {
-    (request.due.unwrap_or(Time::MAX), request.id)
 }
 
 keeps_log!(DueOrder);
 
 impl Observer for DueOrder {
     fn released(&mut self, _now: Time, request: &Request) {
-        if self.queued.insert(place(request)) && !is_best_effort(request) {
+        if self.queued.insert(self.place(request)) && !is_best_effort(request) {
             self.real_time_count += 1;
         }
     }
@@ -60,7 +69,7 @@ impl Observer for DueOrder {
             self.remove(request);
         }
         let (Some(&(due, waiting)), Some(last)) =
-            (self.queued.first(), batch.iter().map(place).max())
+            (self.queued.first(), batch.iter().map(|request| self.place(request)).max())
         else {
             return;
         };

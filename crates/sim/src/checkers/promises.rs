@@ -46,8 +46,9 @@ impl Checkers {
         let queued_max = plan.queued_max;
         match name {
             PolicyName::Noop | PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Common)),
-            PolicyName::Edf | PolicyName::ScanEdf | PolicyName::DqEdf => {
-                self.add(DueOrder::new(queued_max));
+            PolicyName::Edf | PolicyName::DqEdf => self.add(DueOrder::new(queued_max)),
+            PolicyName::ScanEdf => {
+                self.add(DueOrder::in_windows(plan.parameters.scan_edf, queued_max));
             }
             PolicyName::GroupEdf => {
                 self.add(GroupOrder::new(plan));
@@ -98,8 +99,12 @@ impl Checkers {
                 self.add(ClassOrder::new(queued_max));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
                 self.add(AdaptiveGate::new(plan));
+                self.add(BestEffortDepth::new(plan.best_effort_depth));
             }
-            PolicyName::GatedDrain => self.add(DrainPlan::new(plan)),
+            PolicyName::GatedDrain => {
+                self.add(DrainPlan::new(plan));
+                self.add(BestEffortDepth::new(plan.best_effort_depth));
+            }
             PolicyName::Deadline => {
                 self.add(PositionOrder::new(PositionLines::OfDirection, queued_max));
                 self.add(Expiry::new(queued_max));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Policies by deadline run without a violation; broken ones are caught.
 
-use tidegate_model::{Intensity, PolicyName, Workload};
+use tidegate_model::{Intensity, Plan, PolicyName, Workload};
 use tidegate_policy::{DqEdf, Dqf, Edf, Fifo, GroupEdf, Policy};
 use tidegate_sim::checkers::Breach;
 
@@ -45,6 +45,25 @@ fn policy_that_serves_the_oldest_first_is_caught() {
     }
     let dqf = Dqf::new(BATCH_MAX, FILL, 1_000);
     assert_found("dqf", &breaches_of(PolicyName::DqEdf, Some(Box::new(dqf))), is_later);
+}
+
+/// `scan-edf` with wider windows than its plan's, and within those of its plan.
+#[test]
+fn wider_windows_of_deadlines_are_caught() {
+    let workload = mixed_workload();
+    let with = |window_ms| {
+        let mut plan = plan(&workload, BATCH_MAX, FILL);
+        plan.parameters.scan_edf.window = ms(window_ms);
+        plan
+    };
+    let name = PolicyName::ScanEdf;
+    let found = |checked: &Plan, followed: &Plan| {
+        let policy = tidegate_policy::build(name, followed, None).unwrap();
+        common::breaches_of(&workload, (name, checked), policy, 30)
+    };
+    assert_eq!(found(&with(50), &with(50)), []);
+    assert_only(name, &found(&with(0), &with(50)), is_later);
+    assert_only(name, &found(&with(50), &with(90)), is_later);
 }
 
 /// Earliest deadline first ignores size and place inside a group; a group that spans a whole

@@ -3,7 +3,9 @@
 //! proved exact are exact. The tightness of the others is printed, not asserted.
 
 use tidegate_analysis::fifo::BestEffortAhead;
-use tidegate_analysis::{Inapplicable, System, Verdict, dqf, edf as edf_bound, fifo};
+use tidegate_analysis::{
+    Inapplicable, System, Verdict, dqf, edf as edf_bound, edf_in_windows, fifo,
+};
 use tidegate_model::Duration;
 use tidegate_soundness::adversary::{self, WorstCase};
 use tidegate_soundness::attack::{Attack, responds_within_periods};
@@ -171,6 +173,28 @@ fn no_edf_bound_is_below_the_true_worst_case() {
         },
         search: edf::worst_case,
         bounds: &[("edf", edf_bound::responses)],
+        is_exact: |_, _| false,
+        ..DQF
+    }
+    .run();
+}
+
+/// The same where deadlines in one window, as wide as a request takes, count as equal.
+#[test]
+fn no_bound_of_edf_in_windows_is_below_the_true_worst_case() {
+    Attack {
+        what: "edf in windows",
+        seed: SEED + 8,
+        draws: 1_500,
+        draw: |random, _| {
+            let size = Size { requests_max: 2, step_max: 2, ..Size::SMALLER };
+            let system = generate::system(random, size).with_batch_max(1);
+            vec![generate::with_random_deadlines(random, system)]
+        },
+        search: edf::worst_case_in_windows_of_a_request,
+        bounds: &[("edf in windows", |system| {
+            edf_in_windows::responses(system, system.table.time_max(1), false)
+        })],
         is_exact: |_, _| false,
         ..DQF
     }

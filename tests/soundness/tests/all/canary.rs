@@ -60,6 +60,14 @@ fn edf_without_blocking_is_caught() {
     assert_caught("EDF without blocking", bound, systems, edf::worst_case);
 }
 
+/// The bound of EDF knows only the order of deadlines.
+#[test]
+fn windows_of_deadlines_that_a_bound_ignores_are_caught() {
+    let systems = (0..SYSTEMS).map(edf_system);
+    let search = edf::worst_case_in_windows_of_a_request;
+    assert_caught("EDF, served in windows", tidegate_analysis::edf::responses, systems, search);
+}
+
 /// Returns the releases in a window of `length`, summed over the tasks; `count(length, p)` for
 /// each.
 fn released(system: &SmallSystem, length: u32, count: fn(u32, u32) -> u32) -> u32 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the throughput that `check` expects for best effort is that of a run.
 
-use tidegate_analysis::{assess, expected_best_effort};
-use tidegate_model::PolicyName;
+use tidegate_analysis::{Answer, Assessment, assess, expected_best_effort};
+use tidegate_model::{DepthChoice, PolicyName};
 use tidegate_sim::Length;
 use tidegate_soundness::disk::Disk;
 
@@ -30,6 +30,30 @@ const POLICIES: [PolicyName; 9] = [
     PolicyName::GatedDrain,
 ];
 
+/// Policies that the depth of best effort concerns; those that differ from these only in real time are
+/// left out.
+const LIMITED: [PolicyName; 4] =
+    [PolicyName::Dqf, PolicyName::RtioLimit, PolicyName::AdaptiveDrain, PolicyName::GatedDrain];
+
+/// Returns a drive with this number of tasks of this period in ms, their releases spread over it, beside
+/// best effort in this order.
+fn disk(
+    (drive, size): (&str, &str),
+    order: &str,
+    outstanding: u32,
+    (count, period_ms): (u32, u64),
+) -> Disk {
+    let step_us = period_ms * 1_000 / u64::from(count);
+    let sources = format!(
+        "absent_places = [\"both_ends\", \"clusters\", \"track\", \"sequential\", \"climbed\"]\n\
+         [policy]\nname = \"dqf\"\nbest_effort_order = \"{order}\"\n\
+         [[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{period_ms}ms\"\nsize = \"{size}\"\n\
+         offset = {{ step = \"{step_us}us\" }}\n\
+         [[best_effort]]\nname = \"b\"\noutstanding = {outstanding}\nsize = \"{size}\"\n"
+    );
+    Disk::new(drive, &sources)
+}
+
 /// Returns how far predictions are from runs, in parts per thousand of the run, for each policy that
 /// proves the deadlines and has a prediction; docs/reference/policies.md sums them up.
 fn errors(cases: &[Case], order: &str, outstanding: &[u32], run_ms: u64) -> Vec<(String, i64)> {
@@ -37,27 +61,13 @@ fn errors(cases: &[Case], order: &str, outstanding: &[u32], run_ms: u64) -> Vec<
     for &(drive, size, tasks) in cases {
         for &outstanding in outstanding {
             for &(count, period_ms) in tasks {
-                let step_us = period_ms * 1_000 / u64::from(count);
-                let sources = format!(
-                    "absent_places = [\"both_ends\", \"clusters\", \"track\", \"sequential\", \"climbed\"]\n\
-                     [policy]\nname = \"dqf\"\nbest_effort_order = \"{order}\"\n\
-                     [[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{period_ms}ms\"\nsize = \"{size}\"\n\
-                     offset = {{ step = \"{step_us}us\" }}\n\
-                     [[best_effort]]\nname = \"b\"\noutstanding = {outstanding}\nsize = \"{size}\"\n"
-                );
-                let disk = Disk::new(drive, &sources);
+                let disk = disk((drive, size), order, outstanding, (count, period_ms));
                 for policy in POLICIES {
                     let assessment = assess(&disk.workload, policy);
                     let Some(expected) = expected_best_effort(&disk.workload, &assessment) else {
                         continue;
                     };
-                    let plan = assessment.plan(&disk.workload);
-                    let built =
-                        tidegate_policy::build(policy, &plan, None).expect("it needs no more");
-                    let length = Length::Jobs(run_ms / period_ms);
-                    let run = disk.run(built, length, &mut ());
-                    let loads = run.metrics.best_effort();
-                    let seen = loads.throughput_bytes_per_s().expect("some time");
+                    let seen = throughput(&disk, &assessment, run_ms / period_ms);
                     let (expected, seen) = (i128::from(expected), i128::from(seen.max(1)));
                     let error = i64::try_from((expected - seen) * 1_000 / seen).expect("small");
                     let name =
@@ -68,6 +78,14 @@ fn errors(cases: &[Case], order: &str, outstanding: &[u32], run_ms: u64) -> Vec<
         }
     }
     errors
+}
+
+/// Returns the throughput of best effort in a run of this many jobs, in bytes per second.
+fn throughput(disk: &Disk, assessment: &Assessment, jobs: u64) -> u64 {
+    let plan = assessment.plan(&disk.workload);
+    let built = tidegate_policy::build(assessment.policy, &plan, None).expect("it needs no more");
+    let run = disk.run(built, Length::Jobs(jobs), &mut ());
+    run.metrics.best_effort().throughput_bytes_per_s().expect("some time")
 }
 
 /// Fails if more than `exceptions` predictions are off by more than a tenth, or one by more than `worst`
@@ -93,4 +111,40 @@ fn drives_serve_what_is_expected_in_the_order_of_release() {
     all.extend(errors(&SSDS, "fifo", &[64], 2_000));
     assert!(all.len() > 240, "{} predictions", all.len());
     assert_within_a_tenth(&all, 14, 203);
+}
+
+/// Goal: `best_effort_depth = "auto"` costs best effort at most 2 %, or 5 % beside 16 tasks; it proves as
+/// much, and no longer response. Method: runs at both depths, wherever they differ.
+#[test]
+fn a_sufficient_depth_costs_next_to_nothing() {
+    let (mut lowered, mut costly) = (0, 0);
+    for (drive, size, tasks) in DISKS {
+        for (outstanding, order) in [(64, "elevator"), (256, "elevator"), (64, "fifo")] {
+            for &tasks in tasks {
+                let proven = disk((drive, size), order, outstanding, tasks);
+                let mut auto = proven.clone();
+                auto.workload.best_effort_depth = DepthChoice::Auto;
+                for policy in LIMITED {
+                    let deep = assess(&proven.workload, policy);
+                    let shallow = assess(&auto.workload, policy);
+                    let case = format!("{drive} {order} {outstanding} {tasks:?} {policy}");
+                    if deep.answer != Answer::Proven || shallow == deep {
+                        continue;
+                    }
+                    lowered += 1;
+                    assert_eq!(shallow.answer, Answer::Proven, "{case}");
+                    for (shallow, deep) in shallow.tasks.iter().zip(&deep.tasks) {
+                        assert!(shallow.response_max <= deep.response_max, "{case}");
+                    }
+                    let jobs = 30_000 / tasks.1;
+                    let [deep, shallow] = [(&proven, &deep), (&auto, &shallow)]
+                        .map(|(disk, assessment)| throughput(disk, assessment, jobs));
+                    assert!(shallow * 100 >= deep * 95, "{case}: {shallow} instead of {deep}");
+                    costly += usize::from(shallow * 100 < deep * 98);
+                }
+            }
+        }
+    }
+    println!("{lowered} lower depths, {costly} of them cost more than 2 %");
+    assert!(lowered >= 140 && costly <= 4, "{lowered} {costly}");
 }

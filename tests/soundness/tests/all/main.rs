@@ -13,6 +13,7 @@ mod drains;
 mod expected;
 mod isolation;
 mod mixed;
+mod orders;
 mod places;
 mod priority;
 mod rtio;

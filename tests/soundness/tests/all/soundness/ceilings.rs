@@ -23,6 +23,7 @@ fn policies() -> impl Iterator<Item = PolicyName> {
         policy.facts().theorem.is_ok_and(|theorem| match theorem {
             Theorem::Fifo
             | Theorem::Edf
+            | Theorem::EdfInWindows
             | Theorem::DualQueue
             | Theorem::ElasticDualQueue
             | Theorem::DualQueueEdf
