@@ -111,9 +111,11 @@ bool tg_serves_best_effort(const struct tg_plan *plan)
 	case TG_RTIO_LIMIT:
 		return plan->best_effort_depth;
 	case TG_ADAPTIVE_DRAIN:
-		return !plan->task_count || fits(plan, 2, 0) || fits(plan, 1, 1);
+		return plan->best_effort_depth &&
+		       (!plan->task_count || fits(plan, 2, 0) || fits(plan, 1, 1));
 	case TG_GATED_DRAIN:
-		return !plan->task_count || fits(plan, 1, unit_count(plan));
+		return plan->best_effort_depth &&
+		       (!plan->task_count || fits(plan, 1, unit_count(plan)));
 	case TG_POLICIES:
 		break;
 	}
