@@ -20,8 +20,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> Result<Answer, Failur
     let studies = if arguments.all {
         all().map_err(unknown)?
     } else {
-        let named = arguments.studies.iter().map(|name| Study::named(name));
-        named.collect::<Result<_, _>>().map_err(unknown)?
+        Study::all_named(&arguments.studies).map_err(unknown)?
     };
     let outputs = arguments.out.as_deref().map(Outputs::prepare).transpose().map_err(unwritten)?;
     let interrupted = interrupt::flag(None)?;
@@ -37,7 +36,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> Result<Answer, Failur
     let report = VerdictReport::of(&results, arguments.quick, arguments.all);
     show::report_in(&report, arguments.form);
     if let Some(outputs) = outputs {
-        outputs.write(&results, arguments.quick).map_err(unwritten)?;
+        outputs.write(&results, arguments.quick).map_err(|fault| Failure::environment(&fault))?;
     }
     Ok(Answer::of(report.is_explained() && !report.is_interrupted()))
 }

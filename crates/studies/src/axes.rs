@@ -35,7 +35,7 @@ const fn one() -> u32 {
 }
 
 impl Axis {
-    fn values(&self) -> Vec<Cell> {
+    pub(crate) fn values(&self) -> Vec<Cell> {
         match self {
             Self::List(values) => values.clone(),
             Self::Range(Range { from, to, step }) => {

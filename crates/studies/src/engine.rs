@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Computes the points of studies on all processors, and judges the facts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::thread;
 
 use crate::axes::{self, Axis, Point};
 use crate::expression::{Results, over};
-use crate::fact::{FactResult, Verdict};
+use crate::fact::FactResult;
 use crate::file::GridFile;
 use crate::row::Row;
 use crate::search::search;
@@ -40,22 +40,14 @@ pub struct StudyResult<'a> {
     pub left_out: usize,
     /// The results of each grid.
     pub(crate) results: Results,
+    /// The grids that lack a point; no fact is judged by the rest of their points.
+    incomplete: BTreeSet<String>,
 }
 
 impl StudyResult<'_> {
     /// Returns whether every fact agrees or is explained, and every point could be computed.
     pub fn is_explained(&self) -> bool {
-        let is_open = |verdict| match verdict {
-            Verdict::Unexplained | Verdict::Stale => true,
-            Verdict::Reproduced
-            | Verdict::WithinTolerance
-            | Verdict::Differs
-            | Verdict::PrintIsWrong
-            | Verdict::NotComparable
-            | Verdict::PictureOnly
-            | Verdict::NotRun => false,
-        };
-        self.faults.is_empty() && !self.facts.iter().any(|fact| is_open(fact.verdict))
+        self.faults.is_empty() && !self.facts.iter().any(|fact| fact.verdict.is_open())
     }
 }
 
@@ -69,7 +61,7 @@ struct Job<'a> {
 
 /// Computes every point of these studies, as many at once as there are processors, and judges their
 /// facts. When `cancelled`, running simulations end, and the facts that the finished points decide
-/// are judged.
+/// are judged: those of grids without a missing point.
 ///
 /// # Panics
 /// If a thread panics.
@@ -161,10 +153,20 @@ fn compute(
 impl<'a> StudyResult<'a> {
     fn empty(study: &'a Study) -> Self {
         let results = study.file.grid.keys().map(|name| (name.clone(), Vec::new())).collect();
-        Self { study, facts: Vec::new(), faults: Vec::new(), left_out: 0, results }
+        Self {
+            study,
+            facts: Vec::new(),
+            faults: Vec::new(),
+            left_out: 0,
+            results,
+            incomplete: BTreeSet::new(),
+        }
     }
 
     fn add(&mut self, job: &Job<'_>, row: Option<Result<Row, Failed>>) {
+        if !matches!(row, Some(Ok(_))) {
+            self.incomplete.insert(job.grid.to_owned());
+        }
         match row {
             Some(Ok(row)) => self.results.get_mut(job.grid).expect("a grid").push(row),
             Some(Err(Failed::Fault(fault))) => {
@@ -179,7 +181,7 @@ impl<'a> StudyResult<'a> {
     }
 
     fn judge(&mut self, is_quick: bool) {
-        let environment = over(&self.results);
+        let environment = over(&self.results, &self.incomplete);
         self.facts =
             self.study.file.fact.iter().map(|it| it.judge(&environment, is_quick)).collect();
     }

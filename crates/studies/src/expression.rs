@@ -3,7 +3,8 @@
 //! policy="dqf")` is that measure at the points with these values: one value, or a list in the
 //! grid's order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error as _;
 use std::sync::Arc;
 
 use minijinja::value::Kwargs;
@@ -11,15 +12,30 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 
 use crate::axes::Point;
 use crate::cell::Cell;
+use crate::comparison;
 use crate::row::Row;
 use crate::template;
 
 /// The results of a study's grids, by the grid's name.
 pub(crate) type Results = BTreeMap<String, Vec<Row>>;
 
+/// A point that an expression needs was not computed.
+#[derive(Debug, thiserror::Error)]
+#[error("a point is missing")]
+struct Missing;
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoValue {
+    /// A grid that it uses lacks a point.
+    Missing(String),
+    /// The expression is faulty.
+    Faulty(String),
+}
+
 /// Returns an environment in which expressions know these results, and `mean`, `median`,
-/// `max`, `min`, `rising` and `falling`.
-pub(crate) fn over(results: &Results) -> Environment<'static> {
+/// `max`, `min`, `rising` and `falling`. A grid that is incomplete has no values.
+pub(crate) fn over(results: &Results, incomplete: &BTreeSet<String>) -> Environment<'static> {
     let mut environment = template::environment();
     // One seed gives a number where several give a list, so each of these takes both.
     environment.add_filter("mean", |values: &Value| numbers(values).map(|it| mean(&it)));
@@ -30,14 +46,19 @@ pub(crate) fn over(results: &Results) -> Environment<'static> {
     environment.add_filter("min", |values: &Value| {
         numbers(values).map(|it| it.into_iter().reduce(f64::min))
     });
-    environment.add_test("rising", |values: &Value| numbers(values).map(|it| it.is_sorted()));
+    environment.add_test("rising", |values: &Value| {
+        several(values).map(|it| it.is_sorted_by(|a, b| a < b))
+    });
     environment.add_test("falling", |values: &Value| {
-        numbers(values).map(|it| it.is_sorted_by(|a, b| a >= b))
+        several(values).map(|it| it.is_sorted_by(|a, b| a > b))
     });
     for (grid, rows) in results {
-        let rows: Arc<[Row]> = rows.clone().into();
+        let rows: Option<Arc<[Row]>> = (!incomplete.contains(grid)).then(|| rows.clone().into());
         let name = grid.clone();
-        let of_grid = move |measure: &str, at: Kwargs| select(&name, &rows, measure, &at);
+        let of_grid = move |measure: &str, at: Kwargs| match &rows {
+            Some(rows) => select(&name, rows, measure, &at),
+            None => Err(refused(format!("grid `{name}` lacks points")).with_source(Missing)),
+        };
         environment.add_function(grid.clone(), of_grid);
     }
     environment
@@ -51,8 +72,22 @@ fn numbers(value: &Value) -> Result<Vec<f64>, Error> {
     value.try_iter()?.map(f64::try_from).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / tidegate_stats::float::of_length(values.len())
+/// Returns the numbers of a list, which has a direction.
+fn several(value: &Value) -> Result<Vec<f64>, Error> {
+    let numbers = numbers(value)?;
+    if numbers.len() < 2 {
+        return Err(refused(format!("{value} neither rises nor falls: it needs two points")));
+    }
+    Ok(numbers)
+}
+
+fn refused(what: String) -> Error {
+    Error::new(ErrorKind::InvalidOperation, what)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    let count = tidegate_stats::float::of_length(values.len());
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -61,7 +96,6 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 fn select(grid: &str, rows: &[Row], measure: &str, at: &Kwargs) -> Result<Value, Error> {
-    let missing = |what: String| Error::new(ErrorKind::InvalidOperation, what);
     let mut wanted = Vec::new();
     for name in at.args() {
         wanted.push((name.to_owned(), at.get::<Value>(name)?));
@@ -73,11 +107,11 @@ fn select(grid: &str, rows: &[Row], measure: &str, at: &Kwargs) -> Result<Value,
     if found.is_empty() {
         let at: Vec<String> =
             wanted.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        return Err(missing(format!("`{grid}` has no point with {}", at.join(", "))));
+        return Err(refused(format!("`{grid}` has no point with {}", at.join(", "))));
     }
     let value = |row: &&Row| {
         let cell = row.get(measure).map(Cell::value);
-        cell.ok_or_else(|| missing(format!("`{grid}` has no `{measure}` at {}", shown(&row.point))))
+        cell.ok_or_else(|| refused(format!("`{grid}` has no `{measure}` at {}", shown(&row.point))))
     };
     match &found[..] {
         [only] => value(only),
@@ -94,12 +128,46 @@ pub(crate) fn shown(point: &Point) -> String {
 /// Evaluates an expression over the results of a study.
 ///
 /// # Errors
-/// A fault of the expression, or a point that was not computed.
-pub(crate) fn evaluate(environment: &Environment<'_>, text: &str) -> Result<Cell, String> {
-    let of_error = |error: Error| error.to_string();
-    let value =
-        environment.compile_expression_owned(text).map_err(of_error)?.eval(()).map_err(of_error)?;
-    Cell::of_value(&value).ok_or_else(|| format!("`{text}` is no number"))
+/// [`NoValue`].
+pub(crate) fn evaluate(environment: &Environment<'_>, text: &str) -> Result<Cell, NoValue> {
+    let compiled = environment.compile_expression_owned(text).map_err(NoValue::of)?;
+    let value = compiled.eval(()).map_err(NoValue::of)?;
+    Cell::of_value(&value).ok_or_else(|| NoValue::Faulty(format!("`{text}` is no number")))
+}
+
+/// Evaluates an expression as [`evaluate`], and refuses it if a side of a comparison is no finite
+/// number, truth or falsehood: the language orders a list or a text after every number.
+///
+/// # Errors
+/// [`NoValue`].
+pub(crate) fn evaluate_strictly(
+    environment: &Environment<'_>,
+    text: &str,
+) -> Result<Cell, NoValue> {
+    let value = evaluate(environment, text)?;
+    for side in comparison::sides(text) {
+        if !evaluate(environment, side)?.number().is_some_and(f64::is_finite) {
+            return Err(NoValue::Faulty(format!("`{side}` is compared, and is no number")));
+        }
+    }
+    Ok(value)
+}
+
+impl NoValue {
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
+    fn of(error: Error) -> Self {
+        let is_missing = error.source().is_some_and(<dyn std::error::Error>::is::<Missing>);
+        let what = error.to_string();
+        if is_missing { Self::Missing(what) } else { Self::Faulty(what) }
+    }
+}
+
+impl From<NoValue> for String {
+    fn from(no_value: NoValue) -> Self {
+        match no_value {
+            NoValue::Missing(what) | NoValue::Faulty(what) => what,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -119,7 +187,7 @@ mod tests {
     }
 
     fn of(text: &str) -> Result<Cell, String> {
-        evaluate(&over(&results()), text)
+        Ok(evaluate_strictly(&over(&results(), &BTreeSet::new()), text)?)
     }
 
     #[test]
@@ -137,5 +205,38 @@ mod tests {
         assert!(of("main('ns', z=9)").unwrap_err().contains("no point with z=9"));
         assert!(of("main('none', z=2)").unwrap_err().contains("no `none` at policy=dqf, z=2"));
         assert!(of("other('ns')").is_err());
+    }
+
+    #[test]
+    fn a_grid_that_lacks_points_has_no_value() {
+        let environment = over(&results(), &BTreeSet::from(["main".to_owned()]));
+        let value = evaluate(&environment, "main('ns', policy='edf') | max");
+        assert!(matches!(value, Err(NoValue::Missing(_))), "{value:?}");
+    }
+
+    /// Canary: the language itself finds each of the first four true.
+    #[test]
+    fn only_numbers_are_compared() {
+        for text in [
+            "main('ns') > 1000",
+            "1 < 2 and main('ns', policy='dqf')[0:] > 1000",
+            "'no' > 5",
+            "main('ns') > main('z')",
+            "([] | mean) < 1",
+        ] {
+            assert!(of(text).is_err(), "{text}: {:?}", of(text));
+        }
+        assert_eq!(
+            of("(main('ns') | max) > 1 and not (main('ns', z=2) <= 2)"),
+            Ok(Cell::Bool(true))
+        );
+    }
+
+    #[test]
+    fn one_point_or_a_constant_has_no_direction() {
+        assert!(of("main('ns', policy='edf') is rising").is_err());
+        assert_eq!(of("[1, 1] is rising"), Ok(Cell::Bool(false)));
+        assert_eq!(of("[1, 1] is falling"), Ok(Cell::Bool(false)));
+        assert_eq!(of("[2, 1] is falling"), Ok(Cell::Bool(true)));
     }
 }

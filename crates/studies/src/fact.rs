@@ -5,65 +5,10 @@ use minijinja::Environment;
 use serde::Serialize;
 
 use crate::cell::Cell;
-use crate::expression::evaluate;
+use crate::expression::{NoValue, evaluate_strictly};
 use crate::file::{Basis, FactFile, Kind};
-use crate::published::{Published, Relation, Unit};
-
-/// The verdict on one published fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Ours agrees to the last printed digit, or the ranking holds.
-    Reproduced,
-    /// Ours lies within the stated tolerance.
-    WithinTolerance,
-    /// Ours differs, and the study says why.
-    Differs,
-    /// The source cannot be right, and ours is the corrected value.
-    PrintIsWrong,
-    /// The source measured something that no simulation here has.
-    NotComparable,
-    /// The source gives no number.
-    PictureOnly,
-    /// Ours differs, and the study does not say why.
-    Unexplained,
-    /// The study says that ours differs, but it does not.
-    Stale,
-    /// There is no value of ours: interrupted, a fault, or a fact that needs the full form.
-    NotRun,
-}
-
-impl Verdict {
-    /// Returns it in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::WithinTolerance => "within tolerance",
-            Self::Differs => "differs",
-            Self::PrintIsWrong => "the print is wrong",
-            Self::NotComparable => "not comparable",
-            Self::PictureOnly => "picture only",
-            Self::Unexplained => "differs, unexplained",
-            Self::Stale => "no longer differs",
-            Self::NotRun => "not run",
-        }
-    }
-
-    /// Returns it in a word or two, for the labels of a screen.
-    pub(crate) const fn label(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::WithinTolerance => "tolerated",
-            Self::Differs => "differs",
-            Self::PrintIsWrong => "print wrong",
-            Self::NotComparable => "incomparable",
-            Self::PictureOnly => "picture",
-            Self::Unexplained => "unexplained",
-            Self::Stale => "stale",
-            Self::NotRun => "not run",
-        }
-    }
-}
+use crate::published::{Published, Relation};
+use crate::verdict::Verdict;
 
 /// One published fact beside our value.
 #[derive(Debug, Clone, Serialize)]
@@ -115,9 +60,14 @@ impl FactFile {
             result.reason = Some("needs the full form".to_owned());
             return result;
         }
-        match evaluate(environment, expression) {
-            Err(fault) => result.reason = Some(fault),
-            Ok(ours) => self.compare(&ours, is_quick, &mut result),
+        let ours = evaluate_strictly(environment, expression);
+        match ours.and_then(|ours| self.compare(&ours, is_quick, &mut result)) {
+            Ok(()) => (),
+            Err(NoValue::Missing(what)) => result.reason = Some(what),
+            Err(NoValue::Faulty(what)) => {
+                result.verdict = Verdict::Faulty;
+                result.reason = Some(what);
+            }
         }
         result
     }
@@ -127,20 +77,23 @@ impl FactFile {
         reasons.into_iter().find_map(Option::as_ref)
     }
 
-    fn compare(&self, ours: &Cell, is_quick: bool, result: &mut FactResult) {
-        let Some(number) = ours.number() else {
-            result.reason = Some(format!("`{ours}` is no number"));
-            return;
-        };
-        let unit = self.published.as_ref().map_or(Unit { name: "", size: 1.0 }, |it| it.unit);
-        let is_ranking = self.kind == Kind::Ranking;
-        result.ours = Some(if is_ranking { ours.to_string() } else { unit.show(number) });
-        let compared = match self.corrected.as_ref().or(self.published.as_ref()) {
-            Some(published) if !is_ranking => self.against(published, number),
-            _ if number != 0.0 => Compared::Exactly,
-            _ => Compared::Not,
+    fn compare(&self, ours: &Cell, is_quick: bool, result: &mut FactResult) -> Result<(), NoValue> {
+        let faulty = |what: &str| NoValue::Faulty(format!("`{ours}` is {what}"));
+        let compared = match (self.corrected.as_ref().or(self.published.as_ref()), ours) {
+            (Some(published), _) if self.kind != Kind::Ranking => {
+                let number = ours.number().filter(|it| it.is_finite());
+                let number = number.ok_or_else(|| faulty("no number"))?;
+                result.ours = Some(published.unit.show(number));
+                self.against(published, number)
+            }
+            (_, Cell::Bool(holds)) => {
+                result.ours = Some(holds.to_string());
+                if *holds { Compared::Exactly } else { Compared::Not }
+            }
+            _ => return Err(faulty("neither true nor false, as a ranking is")),
         };
         result.verdict = self.verdict(&compared, is_quick);
+        Ok(())
     }
 
     fn against(&self, published: &Published, ours: f64) -> Compared {
@@ -172,7 +125,6 @@ impl FactFile {
             // A short run proves no explanation wrong.
             Compared::Exactly | Compared::Tolerated if is_explained && !is_quick => Verdict::Stale,
             Compared::Not if is_explained => Verdict::Differs,
-            Compared::Not if self.not_comparable.is_some() => Verdict::NotComparable,
             Compared::Exactly => Verdict::Reproduced,
             Compared::Tolerated => Verdict::WithinTolerance,
             Compared::Not => Verdict::Unexplained,
@@ -182,12 +134,14 @@ impl FactFile {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::expression::{Results, over};
 
     fn judged(text: &str) -> FactResult {
         let fact: FactFile = toml::from_str(&format!("at = \"a\"\nsays = \"b\"\n{text}")).unwrap();
-        fact.judge(&over(&Results::new()), false)
+        fact.judge(&over(&Results::new(), &BTreeSet::new()), false)
     }
 
     fn verdict(text: &str) -> Verdict {
@@ -225,7 +179,17 @@ mod tests {
         let wrong = "published = '2.57 ms'\nprint_is_wrong = 'c'\ncorrected = '3.43 ms'\n";
         assert_eq!(verdict(&format!("{wrong}ours = '3430000'")), Verdict::PrintIsWrong);
         assert_eq!(verdict(&format!("{wrong}ours = '2570000'")), Verdict::Unexplained);
-        assert_eq!(verdict("ours = 'missing(1)'\npublished = '2'"), Verdict::NotRun);
+    }
+
+    #[test]
+    fn an_expression_without_a_fitting_value_is_faulty() {
+        assert_eq!(verdict("ours = 'missing(1)'\npublished = '2'"), Verdict::Faulty);
+        assert_eq!(verdict("ours = '[1, 2]'\npublished = '2'"), Verdict::Faulty);
+        assert_eq!(verdict("ours = '1e308 * 10'\npublished = '> 2'"), Verdict::Faulty);
+        for ranking in ["[] | mean", "1e308 * 10", "5", "[1] is rising", "\"no\" > 5", "[1] > 2"] {
+            let fact = format!("kind = 'ranking'\nours = '{ranking}'");
+            assert_eq!(verdict(&fact), Verdict::Faulty, "{ranking}");
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub(crate) struct FactFile {
     /// The published number.
     #[serde(default)]
     pub(crate) published: Option<Published>,
-    /// How far ours may be from it beyond its printed precision, with the reason.
+    /// How far ours may be from it instead of its printed precision, with the reason.
     #[serde(default)]
     pub(crate) tolerance: Option<Tolerance>,
     /// The reason of the tolerance.
@@ -194,63 +194,4 @@ pub(crate) enum Form {
     Cdf,
     /// A list over time.
     Series,
-}
-
-impl StudyFile {
-    /// Checks what its tables say of each other.
-    ///
-    /// # Errors
-    /// The first contradiction.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        if self.items.is_empty() {
-            return Err("`items` is empty: name what the study reproduces".to_owned());
-        }
-        for fact in &self.fact {
-            let fault = |fault: String| format!("fact \"{}\": {fault}", fact.says);
-            fact.check().map_err(fault)?;
-            if !self.items.contains(&fact.at) {
-                return Err(fault(format!("`{}` is not one of the study's items", fact.at)));
-            }
-        }
-        for (name, grid) in &self.grid {
-            let both =
-                grid.search.as_ref().map(|it| it.while_holds.is_some() == it.first.is_some());
-            if both == Some(true) {
-                return Err(format!("grid `{name}`: a search needs either `while` or `first`"));
-            }
-        }
-        for figure in &self.figure {
-            if !self.grid.contains_key(&figure.grid) {
-                return Err(format!(
-                    "figure `{}`: there is no grid `{}`",
-                    figure.file, figure.grid
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl FactFile {
-    fn check(&self) -> Result<(), String> {
-        let needs =
-            |is_there: bool, what: &str| if is_there { Ok(()) } else { Err(what.to_owned()) };
-        let stated = [&self.differs, &self.not_comparable, &self.print_is_wrong];
-        let stated = stated.iter().filter(|it| it.is_some()).count();
-        needs(stated <= 1, "it has two verdicts")?;
-        needs(self.tolerance.is_some() == self.because.is_some(), "a tolerance needs `because`")?;
-        match self.kind {
-            Kind::Picture => needs(self.ours.is_none(), "a picture has no number to compare"),
-            Kind::Number | Kind::Ranking if self.not_comparable.is_some() => Ok(()),
-            Kind::Number => {
-                needs(
-                    self.ours.is_some() && self.published.is_some(),
-                    "a number needs `ours` and `published`",
-                )?;
-                let wrong = self.print_is_wrong.is_some() == self.corrected.is_some();
-                needs(wrong, "`print_is_wrong` and `corrected` belong together")
-            }
-            Kind::Ranking => needs(self.ours.is_some(), "a ranking needs `ours`"),
-        }
-    }
 }

@@ -12,6 +12,8 @@
 
 mod axes;
 mod cell;
+mod check;
+mod comparison;
 mod engine;
 mod expression;
 mod fact;
@@ -26,10 +28,12 @@ mod search;
 mod source;
 mod study;
 mod template;
+mod verdict;
 
 pub use engine::{Progress, StudyResult, reproduce};
-pub use fact::{FactResult, Verdict};
+pub use fact::FactResult;
 pub use output::{OutputFault, Outputs};
 pub use pages::{Counts, sources_page};
 pub use report::{StudyList, VerdictReport};
 pub use study::{Study, StudyFault, all};
+pub use verdict::Verdict;

@@ -87,7 +87,7 @@ impl Outputs {
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Writes the results of all studies, and their verdicts in one list.
+    /// Writes the verdicts in one list, and the results of all studies.
     ///
     /// # Errors
     /// [`OutputFault`]; files before the fault stay.
@@ -95,9 +95,6 @@ impl Outputs {
     /// # Panics
     /// Never: results are plain data.
     pub fn write(&self, results: &[StudyResult<'_>], is_quick: bool) -> Result<(), OutputFault> {
-        for result in results {
-            self.write_study(result, is_quick)?;
-        }
         let facts = results
             .iter()
             .flat_map(|it| it.facts.iter().map(move |fact| (it.study.name.as_str(), fact)));
@@ -117,7 +114,8 @@ impl Outputs {
                 reason,
             ]
         };
-        write(&self.folder.join("facts.csv"), &csv_of(&header, facts.map(row)))
+        write(&self.folder.join("facts.csv"), &csv_of(&header, facts.map(row)))?;
+        results.iter().try_for_each(|result| self.write_study(result, is_quick))
     }
 
     fn write_study(&self, result: &StudyResult<'_>, is_quick: bool) -> Result<(), OutputFault> {

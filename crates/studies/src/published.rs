@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Published {
     }
 }
 
-/// How far ours may be from a published number, beyond its own precision.
+/// How far ours may be from a published number, instead of its own precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Tolerance {
     /// A share of the published number.

@@ -7,8 +7,9 @@ use serde::Serialize;
 use tidegate_report::{Answer, Page, Report, Table, Tone};
 
 use crate::engine::StudyResult;
-use crate::fact::{FactResult, Verdict};
+use crate::fact::FactResult;
 use crate::study::Study;
+use crate::verdict::Verdict;
 
 /// The verdicts on the facts of all studies that ran.
 #[derive(Debug, Serialize)]
@@ -88,7 +89,7 @@ impl StudyVerdicts {
             vec![Verdict::Differs],
             vec![Verdict::PrintIsWrong],
             vec![Verdict::NotComparable, Verdict::PictureOnly],
-            vec![Verdict::Unexplained, Verdict::Stale],
+            vec![Verdict::Unexplained, Verdict::Stale, Verdict::Faulty],
             vec![Verdict::NotRun],
         ];
         let mut row = vec![self.study.clone()];
@@ -102,11 +103,14 @@ impl Report for VerdictReport {
         let agree = self.count(&[Verdict::Reproduced, Verdict::WithinTolerance]);
         let open = self.count(&[Verdict::Unexplained, Verdict::Stale]);
         let faults: usize = self.studies.iter().map(|it| it.faults.len()).sum();
+        let faults = faults + self.count(&[Verdict::Faulty]);
         let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
         let all = self.facts().count();
         let form = if self.is_quick { " (quick form)" } else { "" };
+        let (agrees, differs) =
+            (one_or(agree, "agrees", "agree"), one_or(explained, "differs", "differ"));
         let text = format!(
-            "{agree} of {all} published facts agree, {explained} differ for stated reasons{form}"
+            "{agree} of {all} published facts {agrees}, {explained} {differs} for stated reasons{form}"
         );
         Some(match (open, faults) {
             (0, 0) if self.is_interrupted() => Answer::doubtful(format!("Interrupted: {text}")),
@@ -133,18 +137,8 @@ impl Report for VerdictReport {
 impl StudyVerdicts {
     /// Writes the facts; in an overview only those that are open.
     fn write(&self, page: &mut Page, is_overview: bool) {
-        let is_open = |fact: &&FactResult| match fact.verdict {
-            Verdict::Unexplained | Verdict::Stale => true,
-            Verdict::Reproduced
-            | Verdict::WithinTolerance
-            | Verdict::Differs
-            | Verdict::PrintIsWrong
-            | Verdict::NotComparable
-            | Verdict::PictureOnly
-            | Verdict::NotRun => false,
-        };
         let facts: Vec<&FactResult> =
-            self.facts.iter().filter(|it| !is_overview || is_open(it)).collect();
+            self.facts.iter().filter(|it| !is_overview || it.verdict.is_open()).collect();
         if is_overview && facts.is_empty() && self.faults.is_empty() {
             return;
         }
@@ -160,6 +154,10 @@ impl StudyVerdicts {
             page.labelled("note", note);
         }
     }
+}
+
+const fn one_or(count: usize, one: &'static str, other: &'static str) -> &'static str {
+    if count == 1 { one } else { other }
 }
 
 fn sentence(fact: &FactResult) -> String {
@@ -181,7 +179,7 @@ const fn tone(verdict: Verdict) -> Option<Tone> {
     match verdict {
         Verdict::Reproduced | Verdict::WithinTolerance => Some(Tone::Good),
         Verdict::Differs => Some(Tone::Doubtful),
-        Verdict::Unexplained | Verdict::Stale => Some(Tone::Bad),
+        Verdict::Unexplained | Verdict::Stale | Verdict::Faulty => Some(Tone::Bad),
         Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::PictureOnly | Verdict::NotRun => {
             None
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Searches: the largest value up to which a condition holds, or the first at which it does.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::axes::Point;
 use crate::cell::Cell;
 use crate::expression::{evaluate, over};
@@ -67,7 +69,7 @@ fn bisect(
 }
 
 fn holds(expression: &str, row: &Row) -> Result<bool, String> {
-    let mut environment = over(&std::collections::BTreeMap::new());
+    let mut environment = over(&BTreeMap::new(), &BTreeSet::new());
     let measures = row.measures.iter().filter_map(|(name, cell)| Some((name, cell.as_ref()?)));
     for (name, cell) in row.point.iter().chain(measures) {
         // A dot would ask for an attribute.

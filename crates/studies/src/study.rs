@@ -35,6 +35,9 @@ pub enum StudyFault {
         /// The study that was probably meant.
         meant: Option<String>,
     },
+    /// Two of the named studies have the same name, under which results are written.
+    #[error("the study `{0}` is named twice")]
+    Twice(String),
     /// A folder's files cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
@@ -62,6 +65,7 @@ impl StudyFault {
                 meant.unwrap_or_default()
                     + "`tidegate reproduce --list` shows all studies; a folder with a study.toml is one, too"
             }
+            Self::Twice(..) => "name each study once".to_owned(),
             Self::Unreadable { .. } => "name a folder of text files that can be read".to_owned(),
             Self::Faulty { .. } => "docs/reference/studies.md describes the file".to_owned(),
         }
@@ -94,6 +98,22 @@ impl Study {
             name: name.to_owned(),
             meant: did_you_mean::closest(name, BUILT_IN.iter().map(|it| it.0)).map(str::to_owned),
         })
+    }
+
+    /// Returns the studies of these names, in their order.
+    ///
+    /// # Errors
+    /// [`StudyFault`].
+    pub fn all_named(names: &[String]) -> Result<Vec<Self>, StudyFault> {
+        let mut studies: Vec<Self> = Vec::new();
+        for name in names {
+            let study = Self::named(name)?;
+            if studies.iter().any(|other| other.name == study.name) {
+                return Err(StudyFault::Twice(study.name));
+            }
+            studies.push(study);
+        }
+        Ok(studies)
     }
 
     /// Reads a folder.

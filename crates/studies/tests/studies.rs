@@ -6,10 +6,10 @@
 //! `git diff` then.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidegate_studies::{
-    Counts, Outputs, Study, StudyResult, Verdict, all, reproduce, sources_page,
+    Counts, Outputs, Progress, Study, StudyResult, Verdict, all, reproduce, sources_page,
 };
 
 fn root() -> PathBuf {
@@ -134,6 +134,59 @@ fn a_difference_without_a_reason_is_never_let_pass() {
     let (_folder, study) = made_up("ours = \"main('y', x=2)\"\npublished = \"4\"\ndiffers = \"r\"");
     let results = reproduce(std::slice::from_ref(&study), false, &|_| (), &AtomicBool::new(false));
     assert!(!results[0].is_explained(), "a reason whose difference is gone");
+}
+
+/// Canary: none of these has a value to compare.
+#[test]
+fn a_fact_without_a_value_is_never_let_pass() {
+    for fact in [
+        "ours = \"mian('y', x=2)\"\npublished = \"4\"",
+        "ours = \"main('y')\"\npublished = \"4\"",
+        "ours = \"main('y', x=9)\"\npublished = \"4\"",
+        "kind = \"ranking\"\nours = \"main('y') > 1000\"",
+        "kind = \"ranking\"\nours = \"main('y', x=2) is rising\"",
+    ] {
+        let (_folder, study) = made_up(fact);
+        let results = run(std::slice::from_ref(&study));
+        assert_eq!(results[0].facts[0].verdict, Verdict::Faulty, "{fact}");
+        assert!(!results[0].is_explained(), "{fact}");
+    }
+}
+
+/// Goal: a maximum over two of three points is no maximum.
+#[test]
+fn a_missing_point_leaves_its_facts_without_a_verdict() {
+    let (folder, _) = made_up("ours = \"main('y') | max\"\npublished = \"4\"");
+    let path = folder.path().join("study.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("{{ 2 * x }}", "{{ 2 * x if x < 3 else z }}")).unwrap();
+    let study = Study::from_folder(folder.path()).unwrap();
+    let results = run(std::slice::from_ref(&study));
+    assert_eq!((results[0].faults.len(), results[0].facts[0].verdict), (1, Verdict::NotRun));
+    assert!(!results[0].is_explained());
+}
+
+#[test]
+fn a_study_is_named_once() {
+    let names = ["maxtor-parts", "demand-bounds", "maxtor-parts"].map(str::to_owned);
+    assert!(Study::all_named(&names).unwrap_err().to_string().contains("`maxtor-parts`"));
+    assert_eq!(Study::all_named(&names[1..]).unwrap().len(), 2);
+}
+
+/// Goal: an interruption between two points decides nothing about their grid.
+#[test]
+fn an_interruption_with_some_points_keeps_no_false_verdict() {
+    let (folder, _) = made_up("ours = \"main('y') | max\"\npublished = \"4\"");
+    let path = folder.path().join("study.toml");
+    let many = (0..2000).map(|x| (x % 3).to_string()).collect::<Vec<_>>().join(", ");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("[1, 2, 3]", &format!("[{many}]"))).unwrap();
+    let study = Study::from_folder(folder.path()).unwrap();
+    let cancelled = AtomicBool::new(false);
+    let stop = |_: Progress<'_>| cancelled.store(true, Ordering::Relaxed);
+    let results = reproduce(std::slice::from_ref(&study), false, &stop, &cancelled);
+    assert!((1..2000).contains(&results[0].left_out), "{}", results[0].left_out);
+    assert_eq!(results[0].facts[0].verdict, Verdict::NotRun);
 }
 
 #[test]

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The verdicts on published facts.
+
+use serde::Serialize;
+
+/// The verdict on one published fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Ours agrees to the last printed digit, or the ranking holds.
+    Reproduced,
+    /// Ours lies within the stated tolerance.
+    WithinTolerance,
+    /// Ours differs, and the study says why.
+    Differs,
+    /// The source cannot be right, and ours is the corrected value.
+    PrintIsWrong,
+    /// The source measured something that no simulation here has.
+    NotComparable,
+    /// The source gives no number.
+    PictureOnly,
+    /// Ours differs, and the study does not say why.
+    Unexplained,
+    /// The study says that ours differs, but it does not.
+    Stale,
+    /// The expression has no value of the right kind.
+    Faulty,
+    /// A point is missing, or the fact needs the full form.
+    NotRun,
+}
+
+impl Verdict {
+    /// Returns it in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::WithinTolerance => "within tolerance",
+            Self::Differs => "differs",
+            Self::PrintIsWrong => "the print is wrong",
+            Self::NotComparable => "not comparable",
+            Self::PictureOnly => "picture only",
+            Self::Unexplained => "differs, unexplained",
+            Self::Stale => "no longer differs",
+            Self::Faulty => "faulty",
+            Self::NotRun => "not run",
+        }
+    }
+
+    /// Returns whether someone must act: the study fails.
+    pub const fn is_open(self) -> bool {
+        match self {
+            Self::Unexplained | Self::Stale | Self::Faulty => true,
+            Self::Reproduced
+            | Self::WithinTolerance
+            | Self::Differs
+            | Self::PrintIsWrong
+            | Self::NotComparable
+            | Self::PictureOnly
+            | Self::NotRun => false,
+        }
+    }
+
+    /// Returns it in a word or two, for the labels of a screen.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::WithinTolerance => "tolerated",
+            Self::Differs => "differs",
+            Self::PrintIsWrong => "print wrong",
+            Self::NotComparable => "incomparable",
+            Self::PictureOnly => "picture",
+            Self::Unexplained => "unexplained",
+            Self::Stale => "stale",
+            Self::Faulty => "faulty",
+            Self::NotRun => "not run",
+        }
+    }
+}
