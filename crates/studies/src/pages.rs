@@ -60,9 +60,9 @@ impl Counts {
         *count += 1;
     }
 
-    /// Returns the number of all facts.
+    /// Returns the number of all facts; a picture without a number states none.
     pub const fn all(&self) -> usize {
-        self.agree + self.differ + self.wrong + self.not_comparable + self.pictures
+        self.agree + self.differ + self.wrong + self.not_comparable
     }
 
     /// Returns the counts in words; fitted facts among those that agree are named.
@@ -183,7 +183,7 @@ fn differences(studies: &[Study]) -> String {
                 let published = published.unwrap_or_default();
                 let reason = sentence(reason);
                 page.push_str(&wrapped(
-                    &format!("**{}.** {}{published} {reason}", fact.at, fact.says),
+                    &format!("**{}.** {}{published} Reason: {reason}", fact.at, fact.says),
                     "- ",
                     "  ",
                 ));

@@ -8,6 +8,7 @@ use tidegate_report::{Answer, Page, Report, Table, Tone};
 
 use crate::engine::StudyResult;
 use crate::fact::FactResult;
+use crate::file::Kind;
 use crate::study::Study;
 use crate::verdict::Verdict;
 
@@ -105,7 +106,7 @@ impl Report for VerdictReport {
         let faults: usize = self.studies.iter().map(|it| it.faults.len()).sum();
         let faults = faults + self.count(&[Verdict::Faulty]);
         let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
-        let all = self.facts().count();
+        let all = self.facts().count() - self.count(&[Verdict::PictureOnly]);
         let form = if self.is_quick { " (quick form)" } else { "" };
         let (agrees, differs) =
             (one_or(agree, "agrees", "agree"), one_or(explained, "differs", "differ"));
@@ -207,7 +208,7 @@ impl StudyList {
             name: study.name.clone(),
             title: study.title().to_owned(),
             items: study.items().to_vec(),
-            facts: study.file.fact.len(),
+            facts: study.file.fact.iter().filter(|it| it.kind != Kind::Picture).count(),
         };
         Self { studies: studies.iter().map(listed).collect() }
     }

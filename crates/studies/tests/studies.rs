@@ -48,12 +48,13 @@ fn the_page_of_sources_says_what_the_studies_say() {
 fn the_readme_counts_the_facts() {
     let counts = Counts::of(&all().unwrap());
     let line = format!(
-        "Of {} published facts, {} agree ({} of them fitted),\n{} differ for stated reasons, {} are printed wrong",
+        "Of {} published facts, {} agree ({} of them fitted),\n{} differ for stated reasons, {} are printed wrong, and {} cannot be compared",
         counts.all(),
         counts.agree,
         counts.fitted,
         counts.differ,
-        counts.wrong
+        counts.wrong,
+        counts.not_comparable
     );
     hold("README.md", "<!-- facts -->", "<!-- -->", &line);
 }
