@@ -51,29 +51,6 @@ pub fn shares_bounds(workload: &Workload, policy: PolicyName, other: PolicyName)
     policy == other || (own.is_ok() && own == others)
 }
 
-/// Returns whether deadlines count in windows under this policy, with the workload's parameters.
-pub fn counts_in_windows(workload: &Workload, policy: PolicyName) -> bool {
-    match theorem(workload, policy) {
-        Ok(Theorem::EdfInWindows) => true,
-        Ok(
-            Theorem::Fifo
-            | Theorem::Edf
-            | Theorem::ActiveSubset
-            | Theorem::DualQueue
-            | Theorem::ElasticDualQueue
-            | Theorem::DualQueueEdf
-            | Theorem::Starvation
-            | Theorem::DrainRounds
-            | Theorem::LimitedDrainRounds
-            | Theorem::PriorityRounds
-            | Theorem::AdaptiveDrain
-            | Theorem::GatedDrain
-            | Theorem::StrictClasses,
-        )
-        | Err(_) => false,
-    }
-}
-
 /// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
 /// are.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {

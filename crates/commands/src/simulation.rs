@@ -17,7 +17,7 @@ use crate::workload::Input;
 
 /// A simulated policy.
 pub struct Simulated<'a> {
-    /// What people and programs read.
+    /// The report for people and programs.
     pub report: SimulatedRun<'a>,
     /// The data of result files.
     pub record: RunRecord,

@@ -10,7 +10,7 @@ pub struct Fault {
     pub source: &'static str,
     /// The text, which occurs once.
     pub right: &'static str,
-    /// What stands there instead.
+    /// The text that replaces it.
     pub wrong: &'static str,
 }
 

@@ -21,7 +21,7 @@ pub const ORDERS: [BestEffortOrder; 2] = [BestEffortOrder::Fifo, BestEffortOrder
 
 /// One policy of the kernel under one plan.
 ///
-/// It does not bound its queues: in the kernel, whoever submits a request owns its memory.
+/// Its queues have no limit: in the kernel the submitter of a request owns its memory.
 #[derive(Debug)]
 pub struct KernelPolicy {
     library: Library,
