@@ -21,6 +21,7 @@ use io_uring::types::Fd;
 use rustix::io::Errno;
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
+use crate::arrival::StampedReceipt;
 use crate::io_buffer::IoBuffer;
 use crate::ring_core::{Held, RingCore, is_kept};
 use crate::ring_error::{IoError, RingError};
@@ -67,7 +68,7 @@ enum Memory {
     None,
     Data(IoBuffer),
     /// The socket stays open until the receive operation ends.
-    Receive(IoBuffer, Socket),
+    Receive(IoBuffer, Socket, Option<Box<StampedReceipt>>),
     Send(Box<Message>, Socket),
 }
 
@@ -77,8 +78,9 @@ pub struct DataRing {
     /// The transfers that ended and were not taken.
     moved: Vec<Moved>,
     delivered: Vec<Delivered>,
-    /// Whether sendings were pushed that end as they are submitted.
-    has_silent: bool,
+    /// Those that no receive operation uses.
+    #[expect(clippy::vec_box, reason = "the kernel needs them where they are")]
+    receipts: Vec<Box<StampedReceipt>>,
     waker: Waker,
     is_poll_armed: bool,
     /// The time for which it polls before it blocks.
@@ -98,7 +100,7 @@ impl DataRing {
             core,
             moved: Vec::new(),
             delivered: Vec::new(),
-            has_silent: false,
+            receipts: Vec::new(),
             waker,
             is_poll_armed: false,
             busy_poll: Duration::ZERO,
@@ -148,10 +150,12 @@ impl DataRing {
     /// # Panics
     /// If no slot is free; if the range is empty or exceeds the buffer.
     pub fn push_receive(&mut self, receive: Receive) {
-        let entry = socket::receive(&receive);
+        let stamped = receive.is_stamped.then(|| self.receipts.pop());
+        let mut stamped = stamped.map(|spare| spare.unwrap_or_else(StampedReceipt::new));
+        let entry = socket::receive(&receive, stamped.as_deref_mut());
         let Receive { token, socket, buffer, .. } = receive;
         let slot = self.core.claim();
-        let memory = Memory::Receive(buffer, socket);
+        let memory = Memory::Receive(buffer, socket, stamped);
         self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
     }
 
@@ -162,10 +166,15 @@ impl DataRing {
     pub fn push_send(&mut self, mut send: Send) {
         let entry = socket::send(&mut send);
         let Send { token, socket, message, pace } = send;
-        self.has_silent |= pace == Pace::Silent;
+        let whole = i32::try_from(message.left()).ok();
+        // Older kernels report a part that was sent as an error. The kernel cannot count more bytes.
+        let silent = whole.filter(|_| pace == Pace::Silent && self.core.is_deferred());
         let slot = self.core.claim();
-        let memory = Memory::Send(message, socket);
-        self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
+        let held = Held { token, size: Bytes::new(0), memory: Memory::Send(message, socket) };
+        match silent {
+            Some(whole) => self.core.hold_silent(slot, held, entry, whole),
+            None => self.core.hold(slot, held, entry),
+        }
     }
 
     /// Adds a flush to the next batch. When it is complete, all writes that were reaped before this
@@ -211,9 +220,6 @@ impl DataRing {
     }
 
     fn submit_and_block(&mut self, timeout: Duration) -> Result<(), Errno> {
-        if std::mem::take(&mut self.has_silent) && self.submit_silent()? {
-            return Ok(());
-        }
         if !self.busy_poll.is_zero() {
             self.core.enter(0, Some(Duration::ZERO))?;
             if self.poll(self.busy_poll.min(timeout)) {
@@ -224,17 +230,6 @@ impl DataRing {
         }
         let timeout = if self.waker.prepare_to_sleep() { timeout } else { Duration::ZERO };
         self.core.enter(1, Some(timeout))
-    }
-
-    /// Submits everything, and collects the sendings that end with it. Returns whether there is
-    /// something to do: a message that was not sent whole must be sent on, because its client waits
-    /// for the rest and causes no other completion.
-    fn submit_silent(&mut self) -> Result<bool, Errno> {
-        self.core.enter(0, Some(Duration::ZERO))?;
-        let known = self.delivered.len();
-        self.collect();
-        let is_whole = |one: &Delivered| matches!(one, Delivered::Sent { message, result: Ok(count), .. } if *count == message.left());
-        Ok(!self.moved.is_empty() || !self.delivered[known..].iter().all(is_whole))
     }
 
     /// Polls until a completion, a wake-up, or the end of `time`; returns whether there is
@@ -267,7 +262,7 @@ impl DataRing {
     }
 
     fn collect(&mut self) {
-        let Self { core, moved, delivered, is_poll_armed, .. } = self;
+        let Self { core, moved, delivered, receipts, is_poll_armed, .. } = self;
         core.reap(
             |_, Held { token, size, memory }, result| match memory {
                 Memory::None => {
@@ -276,9 +271,13 @@ impl DataRing {
                 Memory::Data(data) => {
                     moved.push(Moved { token, data: Some(data), result: outcome(result, size) });
                 }
-                Memory::Receive(buffer, _) => {
+                Memory::Receive(buffer, _, stamped) => {
                     let result = socket::count(result);
-                    delivered.push(Delivered::Received { token, buffer, result });
+                    let has_bytes = matches!(result, Ok(1..));
+                    let stamp = stamped.as_deref().filter(|_| has_bytes);
+                    let arrived = stamp.and_then(StampedReceipt::arrived);
+                    receipts.extend(stamped);
+                    delivered.push(Delivered::Received { token, buffer, result, arrived });
                 }
                 Memory::Send(message, _) => {
                     let result = socket::count(result);
@@ -305,7 +304,7 @@ impl Drop for DataRing {
     /// it.
     fn drop(&mut self) {
         for held in self.core.held() {
-            if let Memory::Receive(_, socket) | Memory::Send(_, socket) = &held.memory {
+            if let Memory::Receive(_, socket, _) | Memory::Send(_, socket) = &held.memory {
                 // A receive operation would not end by itself. A socket that is closed already is
                 // fine.
                 let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);

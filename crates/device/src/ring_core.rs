@@ -54,6 +54,8 @@ pub(crate) struct RingCore<M> {
     held: Vec<Option<Held<M>>>,
     free: Vec<u16>,
     pushed_count: u32,
+    /// The slots of silent entries that were pushed, with their results on success.
+    silent: Vec<(u16, i32)>,
     is_deferred: bool,
     target: Option<TargetLimits>,
     /// The kernel ties the ring to the thread that made it.
@@ -87,6 +89,7 @@ impl<M> RingCore<M> {
             held: (0..slots).map(|_| None).collect(),
             free: (0..slots).rev().map(slot_of).collect(),
             pushed_count: 0,
+            silent: Vec::new(),
             is_deferred,
             target: target.map(limits),
             _not_send: PhantomData,
@@ -153,6 +156,19 @@ impl<M> RingCore<M> {
         self.held[usize::from(slot)] = Some(held);
         self.push_entry(&entry.user_data(u64::from(slot)));
         self.pushed_count += 1;
+    }
+
+    /// Pushes the entry of the request in a claimed slot, which the kernel completes while it is
+    /// submitted. The kernel reports only a failure; the result of a success is `success`.
+    pub(crate) fn hold_silent(
+        &mut self,
+        slot: u16,
+        held: Held<M>,
+        entry: squeue::Entry,
+        success: i32,
+    ) {
+        self.hold(slot, held, entry.flags(squeue::Flags::SKIP_SUCCESS));
+        self.silent.push((slot, success));
     }
 
     /// Pushes an entry without a slot or memory; `name` must be above [`SLOTS_MAX`].
@@ -237,13 +253,14 @@ impl<M> RingCore<M> {
 
     /// Takes all completions, without waiting and without a system call. `take` receives each
     /// request's slot, its held values and the kernel's result, which `outcome` interprets; `other`
-    /// receives the flags of entries without a slot.
+    /// receives the flags of entries without a slot. A silent entry that was submitted and is not
+    /// reported has succeeded.
     pub(crate) fn reap(
         &mut self,
         mut take: impl FnMut(u16, Held<M>, i32),
         mut other: impl FnMut(u32),
     ) {
-        let Self { uring, held, free, .. } = self;
+        let Self { uring, held, free, silent, .. } = self;
         for entry in uring.completion() {
             let Some(slot) = u16::try_from(entry.user_data()).ok() else {
                 other(entry.flags());
@@ -252,7 +269,16 @@ impl<M> RingCore<M> {
             // The kernel completes each entry once.
             let Some(request) = held[usize::from(slot)].take() else { continue };
             free.push(slot);
+            silent.retain(|&(other, _)| other != slot);
             take(slot, request, entry.result());
+        }
+        let submission = uring.submission();
+        if !silent.is_empty() && submission.is_empty() && !submission.cq_overflow() {
+            for (slot, success) in silent.drain(..) {
+                let request = held[usize::from(slot)].take().expect("it was not reported");
+                free.push(slot);
+                take(slot, request, success);
+            }
         }
     }
 

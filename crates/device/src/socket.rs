@@ -7,11 +7,13 @@
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use io_uring::{opcode, squeue, types::Fd};
 use libc::{c_void, iovec, msghdr};
 use rustix::io::Errno;
 
+use crate::arrival::StampedReceipt;
 use crate::io_buffer::IoBuffer;
 
 /// The largest number of pieces that the kernel takes at once (`UIO_MAXIOV`).
@@ -31,6 +33,8 @@ pub struct Receive {
     pub buffer: IoBuffer,
     /// The bytes of the memory to fill, not empty; the kernel may fill only the first of them.
     pub range: Range<usize>,
+    /// Whether the kernel stamps this socket's bytes ([`crate::stamp_arrivals`]).
+    pub is_stamped: bool,
 }
 
 /// The condition under which a send completes.
@@ -38,9 +42,10 @@ pub struct Receive {
 pub enum Pace {
     /// At once, perhaps with a part of the message or with the error `AGAIN`. Unless it was sent whole,
     /// this ends the ring's wait; otherwise the message comes back with the next completion of another
-    /// kind, which saves an iteration of the caller for each reply.
+    /// kind, which saves a system call and an iteration of the caller for each reply. Before Linux 6.1
+    /// as `Timed`.
     Silent,
-    /// As `Silent`, but it ends the ring's wait, so that its time is known.
+    /// At once as well, but it always ends the ring's wait, so that its time is known.
     Timed,
     /// When the client has room.
     Patient,
@@ -70,6 +75,9 @@ pub enum Delivered {
         buffer: IoBuffer,
         /// The number of bytes.
         result: Result<usize, Errno>,
+        /// When the kernel got the last of these bytes, by the machine's wall clock; `None` without
+        /// a stamp.
+        arrived: Option<SystemTime>,
     },
     /// A part of a message was sent.
     Sent {
@@ -202,16 +210,20 @@ impl Message {
     }
 }
 
-/// Makes the entry of a receive operation.
+/// Makes the entry of a receive operation; a stamped one uses `stamped` until it ends.
 ///
 /// # Panics
 /// If the range is empty or exceeds the buffer.
-pub(crate) fn receive(receive: &Receive) -> squeue::Entry {
+pub(crate) fn receive(receive: &Receive, stamped: Option<&mut StampedReceipt>) -> squeue::Entry {
     let Range { start, end } = receive.range;
     assert!(start < end && end <= receive.buffer.bytes().len(), "a receipt has memory");
-    let length = u32::try_from(end - start).expect("a buffer of at most SIZE_MAX");
     let address = receive.buffer.address().wrapping_add(start);
-    opcode::Recv::new(Fd(receive.socket.as_raw_fd()), address, length).build()
+    let socket = Fd(receive.socket.as_raw_fd());
+    if let Some(stamped) = stamped {
+        return opcode::RecvMsg::new(socket, stamped.prepare(address, end - start)).build();
+    }
+    let length = u32::try_from(end - start).expect("a buffer of at most SIZE_MAX");
+    opcode::Recv::new(socket, address, length).build()
 }
 
 /// Makes the entry of a send.
@@ -221,7 +233,12 @@ pub(crate) fn receive(receive: &Receive) -> squeue::Entry {
 pub(crate) fn send(send: &mut Send) -> squeue::Entry {
     assert!(send.message.left() > 0, "an empty message is not sent");
     let header = send.message.prepare();
-    let wait = if send.pace == Pace::Patient { 0 } else { libc::MSG_DONTWAIT };
+    let wait = match send.pace {
+        // A part of the message counts as a failure.
+        Pace::Silent => libc::MSG_DONTWAIT | libc::MSG_WAITALL,
+        Pace::Timed => libc::MSG_DONTWAIT,
+        Pace::Patient => 0,
+    };
     let flags = (libc::MSG_NOSIGNAL | wait).cast_unsigned();
     opcode::SendMsg::new(Fd(send.socket.as_raw_fd()), header).flags(flags).build()
 }

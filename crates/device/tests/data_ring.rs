@@ -241,7 +241,14 @@ fn arrives_whole(mut pace: Pace) {
         bytes
     });
     let buffer = IoBuffer::new(BLOCK);
-    fixture.ring.push_receive(Receive { token: 9, socket: socket.clone(), buffer, range: 2..4096 });
+    let (range, is_stamped) = (2..4096, false);
+    fixture.ring.push_receive(Receive {
+        token: 9,
+        socket: socket.clone(),
+        buffer,
+        range,
+        is_stamped,
+    });
     let (mut delivered, mut is_sent) = (Vec::new(), false);
     let mut waiting = Some(message);
     let received = loop {
@@ -260,8 +267,8 @@ fn arrives_whole(mut pace: Pace) {
                     waiting = Some(message).filter(|_| !is_sent);
                     pace = Pace::Patient;
                 }
-                Delivered::Received { token, buffer, result } => {
-                    assert_eq!((token, result), (9, Ok(6)));
+                Delivered::Received { token, buffer, result, arrived } => {
+                    assert_eq!((token, result, arrived), (9, Ok(6), None));
                     received = Some(buffer.bytes()[2..8].to_vec());
                 }
             }
@@ -281,7 +288,8 @@ fn a_dropped_ring_waits_for_no_client() {
     let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let socket: tidegate_device::Socket = std::sync::Arc::new(ours.into());
     let buffer = IoBuffer::new(BLOCK);
-    fixture.ring.push_receive(Receive { token: 1, socket, buffer, range: 0..4096 });
+    let (range, is_stamped) = (0..4096, false);
+    fixture.ring.push_receive(Receive { token: 1, socket, buffer, range, is_stamped });
     fixture.ring.wait(Duration::from_ms(1)).unwrap();
     let begun = Instant::now();
     drop(fixture);

@@ -100,6 +100,8 @@ pub(super) struct Outgoing {
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Connection {
     pub(super) socket: Socket,
+    /// Whether the kernel stamps the bytes of the socket.
+    pub(super) is_stamped: bool,
     pub(super) session: Session,
     pub(super) export: ExportId,
     /// The export's first byte in the store.
@@ -114,6 +116,8 @@ pub(super) struct Connection {
     pub(super) unread: Range<usize>,
     pub(super) reading: Reading,
     pub(super) receiving: Receiving,
+    /// When the bytes arrived that were just received, if the kernel stamped them.
+    pub(super) arrived: Option<Time>,
     /// The large request in progress; nothing else is begun meanwhile.
     pub(super) large: Option<Progress>,
     /// Whether a piece of it is with the store.
@@ -155,12 +159,14 @@ pub(super) struct Transmission {
 
 impl Connection {
     pub(super) fn new(newcomer: Newcomer) -> Self {
-        let Newcomer { socket, entered, export, spec, slot_guard, departures, .. } = newcomer;
+        let Newcomer { socket, is_stamped, entered, export, spec, .. } = newcomer;
+        let (slot_guard, departures) = (newcomer.slot_guard, newcomer.departures);
         let Entered { export: info, dialect, rest } = entered;
         let mut input = IoBuffer::new(Bytes::new(INPUT_BYTES));
         input.bytes_mut()[..rest.len()].copy_from_slice(&rest);
         Self {
             socket,
+            is_stamped,
             session: Session::new(info, dialect),
             export,
             first: spec.offset.get(),
@@ -172,6 +178,7 @@ impl Connection {
             unread: 0..rest.len(),
             reading: Reading::Header,
             receiving: Receiving::No,
+            arrived: None,
             large: None,
             is_piece_out: false,
             is_waiting: false,

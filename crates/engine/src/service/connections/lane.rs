@@ -38,6 +38,8 @@ pub(super) struct Lane {
     beside: Room,
     /// The number of its connections.
     pub(super) connections: usize,
+    /// The arrival of the last request that was read.
+    latest: Time,
     /// The last failure that was reported.
     pub(super) reported: Option<(&'static str, CallError)>,
     /// The instant from which the same failure is reported again.
@@ -71,10 +73,18 @@ impl Lane {
             of_contract: room(of_contract),
             beside: room(beside),
             connections: 0,
+            latest: Time::ZERO,
             reported: None,
             next_report: Time::ZERO,
             unreported: 0,
         }
+    }
+
+    /// Returns when a request counts as arrived that the kernel got at `at`: not before a request
+    /// that was read earlier, because the contract is charged in the order of reading.
+    pub(super) fn arrived(&mut self, at: Time) -> Time {
+        self.latest = self.latest.max(at);
+        self.latest
     }
 
     pub(super) fn part_max(&self) -> usize {
@@ -119,6 +129,11 @@ impl Lane {
     pub(super) fn give(&mut self, charge: Charge) {
         let room = self.room(charge.is_agreed);
         room.free = room.free.with(charge.load);
+    }
+
+    /// Returns whether a connection waits for room.
+    pub(super) fn has_waiting(&self) -> bool {
+        [&self.of_contract, &self.beside].iter().any(|room| !room.waiting.is_empty())
     }
 
     /// Returns the connection that has waited longest for the room of that charge.

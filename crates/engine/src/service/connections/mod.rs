@@ -30,6 +30,7 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rustix::io::Errno;
 use tidegate_device::{DataRing, Delivered, IoBuffer, Pace, Receive, Send, Socket};
@@ -72,6 +73,8 @@ pub(crate) fn room_bytes(spec: &ExportSpec, part_max: usize) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Newcomer {
     pub(crate) socket: Socket,
+    /// Whether the kernel stamps the bytes of the socket.
+    pub(crate) is_stamped: bool,
     pub(crate) entered: Entered,
     pub(crate) export: ExportId,
     pub(crate) spec: Arc<ExportSpec>,
@@ -181,14 +184,23 @@ impl Connections {
         self.slots[index].as_mut().expect("a connection outlives what refers to it")
     }
 
-    /// Takes what the ring has delivered, and reads the requests in it.
-    pub(crate) fn receive(&mut self, ring: &mut DataRing, now: Time, calls: &mut Vec<Call>) {
+    /// Takes what the ring has delivered, and reads the requests in it. A request counts from when
+    /// the kernel got its last byte, if the kernel says so, but not from before `since`, the last
+    /// iteration: until then its connection may have been left unread.
+    pub(crate) fn receive(
+        &mut self,
+        ring: &mut DataRing,
+        since: Time,
+        now: Time,
+        calls: &mut Vec<Call>,
+    ) {
         let mut delivered = std::mem::take(&mut self.delivered);
         ring.take_delivered(&mut delivered);
         for one in delivered.drain(..) {
             match one {
-                Delivered::Received { token, buffer, result } => {
-                    self.received(index_of(token), buffer, result);
+                Delivered::Received { token, buffer, result, arrived } => {
+                    let arrived = arrived.map(|stamp| instant_of(stamp, now).max(since));
+                    self.received(index_of(token), buffer, result, arrived);
                 }
                 Delivered::Sent { token, message, result } => {
                     self.taken(now, index_of(token), message, result);
@@ -209,6 +221,10 @@ impl Connections {
                 connection.is_to_read = false;
             }
             while self.read_next(now, index, calls) {}
+            if let Some(connection) = &mut self.slots[index] {
+                // What is left waits for more bytes or for room.
+                connection.arrived = None;
+            }
         }
     }
 
@@ -217,10 +233,17 @@ impl Connections {
         self.sent.drain(..).for_each(record);
     }
 
-    fn received(&mut self, index: usize, buffer: IoBuffer, result: Result<usize, Errno>) {
+    fn received(
+        &mut self,
+        index: usize,
+        buffer: IoBuffer,
+        result: Result<usize, Errno>,
+        arrived: Option<Time>,
+    ) {
         let connection = self.get(index);
         let count = result.unwrap_or(0);
         connection.owed_since = None;
+        connection.arrived = arrived;
         match std::mem::replace(&mut connection.receiving, Receiving::No) {
             Receiving::Input => {
                 connection.input = Some(buffer);
@@ -282,7 +305,8 @@ impl Connections {
             match connection.phase {
                 Phase::Broken(_) => self.abandon(index),
                 Phase::Open | Phase::Draining(_) => {
-                    send(connection, ring, index, now);
+                    let is_awaited = self.lanes[&connection.export].has_waiting();
+                    send(connection, ring, index, now, is_awaited);
                     receive(connection, ring, index);
                 }
             }
@@ -377,8 +401,15 @@ impl Connections {
     }
 }
 
-/// Gives the ring the next message, if the last one is sent.
-fn send(connection: &mut Connection, ring: &mut DataRing, index: usize, now: Time) {
+/// Gives the ring the next message, if the last one is sent. `is_awaited`: whether another request
+/// waits for the room of this one.
+fn send(
+    connection: &mut Connection,
+    ring: &mut DataRing,
+    index: usize,
+    now: Time,
+    is_awaited: bool,
+) {
     let (token, socket) = (index as u64, connection.socket.clone());
     if let Some(sending) = &mut connection.sending {
         if let Some(message) = sending.unsent.take() {
@@ -392,7 +423,9 @@ fn send(connection: &mut Connection, ring: &mut DataRing, index: usize, now: Tim
     }
     let empty = connection.spare.take().unwrap_or_default();
     let Outgoing { message, owed } = std::mem::replace(&mut connection.next, empty);
-    let pace = if connection.has_contract { Pace::Timed } else { Pace::Silent };
+    // Nothing may follow a silent send for a long time: so nobody may wait for its end.
+    let is_timed = connection.has_contract || is_awaited || connection.phase != Phase::Open;
+    let pace = if is_timed { Pace::Timed } else { Pace::Silent };
     connection.sending = Some(Transmission { owed, pace, since: now, unsent: None });
     // Its time to take this begins now, however long ago it asked.
     connection.owed_since = None;
@@ -405,12 +438,14 @@ fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
         return;
     }
     let (token, socket) = (index as u64, connection.socket.clone());
+    let is_stamped = connection.is_stamped;
     if let Reading::Payload(payload) = &mut connection.reading {
         let part = &mut payload.parts[payload.part];
         let buffer = part.data.take().expect("a part has memory until it is submitted");
         let end = usize::try_from(part.size.get()).expect("of memory");
         connection.receiving = Receiving::Payload;
-        return ring.push_receive(Receive { token, socket, buffer, range: payload.filled..end });
+        let range = payload.filled..end;
+        return ring.push_receive(Receive { token, socket, buffer, range, is_stamped });
     }
     let is_paused = connection.is_waiting
         || connection.is_holding
@@ -427,7 +462,15 @@ fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
     }
     connection.receiving = Receiving::Input;
     let range = unread.len()..buffer.bytes().len();
-    ring.push_receive(Receive { token, socket, buffer, range });
+    ring.push_receive(Receive { token, socket, buffer, range, is_stamped });
+}
+
+/// Returns the instant of a stamp of the wall clock, at most `now`, which was read before. A wall
+/// clock that is set meanwhile makes it wrong by as much, within the caller's limits.
+fn instant_of(stamp: SystemTime, now: Time) -> Time {
+    let age = SystemTime::now().duration_since(stamp).unwrap_or_default();
+    let age = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
+    Time::from_ns(now.ns().saturating_sub(age))
 }
 
 fn index_of(token: u64) -> usize {

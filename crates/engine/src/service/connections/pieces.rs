@@ -290,12 +290,15 @@ impl Connections {
         let connection = self.get(index);
         connection.outstanding += 1;
         let export = connection.export;
+        let arrived = connection.arrived.unwrap_or(now);
+        let lane = self.lanes.get_mut(&export).expect("a lane outlives its connections");
+        let released = lane.arrived(arrived);
         let number = self.free_operations.pop().unwrap_or_else(|| {
             self.operations.push(None);
             self.operations.len() - 1
         });
         self.operations[number] = Some(operation);
         let answer = ReplySender::Operation(number);
-        calls.push(Call { export, kind, released: now, parts, answer });
+        calls.push(Call { export, kind, released, parts, answer });
     }
 }

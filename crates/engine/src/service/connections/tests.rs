@@ -2,10 +2,12 @@
 //! Goal: a connection that is closed disturbs no other, and its end is reported as it was. Method:
 //! a ring with real sockets and without a disk; the test answers the calls and sets the time.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use tidegate_device::Waker;
+use tidegate_device::{Waker, stamp_arrivals};
 use tidegate_model::{BestEffortShare, Bytes};
 use tidegate_nbd::{BlockSizes, Dialect, ExportInfo, wire};
 
@@ -19,6 +21,9 @@ const PATIENCE: Duration = Duration::from_ms(2_000);
 /// The number of reads of the largest part that fill the room of an export.
 const READS: usize = 16;
 
+/// The number of small reads that fill it.
+const PARTS: usize = 128;
+
 /// A connection slot that is not counted.
 #[derive(Debug)]
 struct Place;
@@ -31,6 +36,8 @@ struct Fixture {
     ring: DataRing,
     departures: Arc<Departures>,
     now: Time,
+    /// The last iteration.
+    since: Time,
     /// The calls that have no reply.
     calls: Vec<Call>,
 }
@@ -43,6 +50,7 @@ impl Fixture {
             ring: DataRing::new(None, 64, waker.clone()).unwrap(),
             departures: Arc::new(Departures::new(waker)),
             now: Time::ZERO,
+            since: Time::ZERO,
             calls: Vec::new(),
         }
     }
@@ -50,9 +58,13 @@ impl Fixture {
     /// Connects a client that sent `reads` reads of `length` bytes together with its last option.
     fn client(&mut self, reads: usize, length: usize) -> UnixStream {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
-        read.extend([0; 20]);
-        read.extend(u32::try_from(length).unwrap().to_be_bytes());
+        self.welcome(ours.into(), read(length).repeat(reads));
+        theirs
+    }
+
+    /// Connects a client whose handshake ended on this socket, with the bytes that it sent.
+    fn welcome(&mut self, socket: OwnedFd, rest: Vec<u8>) {
+        let socket = Arc::new(socket);
         let block = BlockSizes { minimum: 512, preferred: 4096, maximum: wire::REQUEST_BYTES_MAX };
         let export = ExportInfo {
             name: "rest".to_owned(),
@@ -73,8 +85,9 @@ impl Fixture {
             is_read_only: false,
         };
         self.connections.welcome(Newcomer {
-            socket: Arc::new(ours.into()),
-            entered: Entered { export, dialect: Dialect::default(), rest: read.repeat(reads) },
+            is_stamped: stamp_arrivals(&socket),
+            socket,
+            entered: Entered { export, dialect: Dialect::default(), rest },
             export: EXPORT,
             spec: Arc::new(spec),
             part_max: PART_MAX,
@@ -82,7 +95,6 @@ impl Fixture {
             departures: self.departures.clone(),
             patience: PATIENCE,
         });
-        theirs
     }
 
     /// Runs one iteration in the order of the service's loop, and answers this many calls in it.
@@ -92,7 +104,7 @@ impl Fixture {
 
     fn iterate_with(&mut self, answers: usize, result: Result<Answered, CallError>) {
         let Self { connections, ring, calls, now, .. } = self;
-        connections.receive(ring, *now, calls);
+        connections.receive(ring, std::mem::replace(&mut self.since, *now), *now, calls);
         let answered: Vec<Call> = calls.drain(..answers).collect();
         for Call { parts, answer, .. } in answered {
             let ReplySender::Operation(operation) = answer else { unreachable!("of a connection") };
@@ -102,6 +114,14 @@ impl Fixture {
         connections.read(*now, calls);
         connections.flush(ring, *now);
         ring.wait(Duration::ZERO).unwrap();
+    }
+
+    /// Waits for an event, which must come before the test's patience is over, and iterates.
+    fn awaited(&mut self) {
+        let (begun, long) = (std::time::Instant::now(), Duration::from_ms(60_000));
+        self.ring.wait(long).unwrap();
+        assert!(begun.elapsed().as_secs() < 50, "nothing happens");
+        self.iterate(0);
     }
 
     fn later(&mut self, time: Duration) {
@@ -117,6 +137,43 @@ impl Fixture {
         };
         events.into_iter().filter_map(ended).collect()
     }
+}
+
+/// Returns a request to read this many bytes.
+fn read(length: usize) -> Vec<u8> {
+    let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
+    read.extend([0; 20]);
+    read.extend(u32::try_from(length).unwrap().to_be_bytes());
+    read
+}
+
+/// A request waits while the service's thread is not running, or reads no sockets. That time is the
+/// client's too, but not the time before the last iteration, when it could have been left unread for
+/// want of room.
+#[test]
+fn a_request_over_tcp_counts_from_when_the_kernel_got_it() {
+    const UNREAD: Duration = Duration::from_ms(20);
+    let mut fixture = Fixture::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    fixture.welcome(listener.accept().unwrap().0.into(), Vec::new());
+    fixture.iterate(0);
+    let mut arrived = |fixture: &mut Fixture, later| {
+        client.write_all(&read(512)).unwrap();
+        fixture.ring.wait(Duration::from_ms(60_000)).unwrap();
+        std::thread::sleep(std::time::Duration::from_nanos(UNREAD.ns()));
+        fixture.later(later);
+        fixture.iterate(0);
+        fixture.calls.pop().expect("it was read").released
+    };
+    // The kernel begins to stamp some time after it is asked.
+    let is_stamped = (0..100).any(|_| {
+        let released = arrived(&mut fixture, Duration::from_ms(1_000_000));
+        released + UNREAD <= fixture.now
+    });
+    assert!(is_stamped);
+    let last = fixture.now;
+    assert_eq!(arrived(&mut fixture, Duration::from_ms(1)), last);
 }
 
 /// The client that waits had its request in memory, and the service armed a receipt into that
@@ -146,6 +203,27 @@ fn a_client_that_waits_for_a_closed_clients_room_is_served() {
     assert_eq!(reply[..4], wire::SIMPLE_REPLY_MAGIC.to_be_bytes());
     fixture.iterate(0);
     assert_eq!(fixture.ended(), []);
+}
+
+/// A silent send of all replies gave no sign, and nothing else happened: the requests that waited for
+/// the replies' room were not read, and a client that had left kept its slot.
+#[test]
+fn requests_that_wait_for_the_room_of_sent_replies_are_read() {
+    let mut fixture = Fixture::new();
+    let mut client = fixture.client(PARTS + 2, 512);
+    fixture.iterate(0);
+    assert_eq!(fixture.calls.len(), PARTS);
+    fixture.iterate(PARTS);
+    fixture.awaited();
+    assert_eq!(fixture.calls.len(), 2);
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    fixture.awaited();
+    fixture.iterate(2);
+    fixture.awaited();
+    assert_eq!(fixture.ended(), [Ended::Left]);
+    let mut replies = Vec::new();
+    client.read_to_end(&mut replies).unwrap();
+    assert_eq!(replies.len(), (PARTS + 2) * (wire::SIMPLE_REPLY_BYTES + 512));
 }
 
 /// A client of a removed export is told so once and disconnected: otherwise it would never look for
