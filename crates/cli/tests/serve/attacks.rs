@@ -47,8 +47,8 @@ fn connected(server: &Server, export: &str) -> Client {
     client.unwrap()
 }
 
-/// Ends the tenant, even if the attack fails.
-struct Over<'a>(&'a AtomicBool);
+/// Says that it is over, even if the test fails.
+pub(crate) struct Over<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {

@@ -5,6 +5,7 @@
 //! Some tests need a client's tools: they print the reason and pass if one is missing
 //! (`scripts/tools.sh` installs them).
 
+mod at_socket;
 mod attacks;
 mod clients;
 #[path = "../common/mod.rs"]
