@@ -7,8 +7,12 @@
 # usage: scripts/bench-serve.sh PROGRAM [ROUNDS [SECONDS [FOLDER]]]
 #
 # PROGRAM is the tidegate binary. The file is in FOLDER, or beside PROGRAM; `nbdkit file` reads it
-# through the page cache, the others past it. BUSY_POLL, for example 100us, is the key `busy_poll` of
-# the serve file.
+# through the page cache, the others past it. Variables, all optional:
+#
+#   BUSY_POLL=100us   the key `busy_poll` of the serve file
+#   PROCESSOR=1       binds every server and fio to this processor
+#   PRIORITY=30       gives fio, nbdkit and qemu-nbd this real-time priority, as Tidegate has one: a
+#                     comparison on a machine that does other work
 set -eu
 
 program=$1
@@ -22,6 +26,8 @@ for tool in fio nbdkit qemu-nbd; do
         exit 0
     fi
 done
+bind=${PROCESSOR:+taskset -c $PROCESSOR}
+urgent="$bind ${PRIORITY:+chrt -f $PRIORITY}"
 work=$(mktemp -d "$folder/bench-serve.XXXXXX")
 servers=
 stop() {
@@ -47,11 +53,11 @@ TOML
 if [ -n "${BUSY_POLL:-}" ]; then
     sed -i "1i busy_poll = \"$BUSY_POLL\"" "$work/serve.toml"
 fi
-"$program" serve "$work/serve.toml" >"$work/tidegate.log" 2>&1 &
+$bind "$program" serve "$work/serve.toml" >"$work/tidegate.log" 2>&1 &
 tidegate=$!
-nbdkit --foreground --threads 64 -r --unix "$work/nbdkit.sock" file "$work/disk.img" &
+$urgent nbdkit --foreground --threads 64 -r --unix "$work/nbdkit.sock" file "$work/disk.img" &
 nbdkit=$!
-qemu-nbd -f raw -r -x reads --persistent --shared=0 --cache=none --aio=io_uring \
+$urgent qemu-nbd -f raw -r -x reads --persistent --shared=0 --cache=none --aio=io_uring \
     -k "$work/qemu.sock" "$work/disk.img" &
 qemu=$!
 servers="$tidegate $nbdkit $qemu"
@@ -69,7 +75,7 @@ cpu() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 # Appends "IOPS MICROSECONDS" of one run. Arguments: server, process, export, block size, depth.
 measure() {
     before=$(cpu "$2")
-    fio --name=reads --ioengine=nbd --uri="nbd+unix:///$3?socket=$work/$1.sock" --rw=randread \
+    $urgent fio --name=reads --ioengine=nbd --uri="nbd+unix:///$3?socket=$work/$1.sock" --rw=randread \
         --bs="$4" --iodepth="$5" --runtime="$seconds" --time_based --output-format=json \
         >"$work/fio.json"
     after=$(cpu "$2")
