@@ -63,6 +63,19 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
     Some(entries.into_iter().map(of_entry).collect())
 }
 
+/// Returns whether every deadline is proven under `policy`, like [`assess`](crate::assess) but
+/// without bounds and reasons: a search asks thousands of times.
+///
+/// # Complexity
+/// One analysis for each z up to the first that proves the deadlines; only batches that prove them
+/// are analysed to the end.
+pub fn proves(workload: &Workload, policy: PolicyName) -> bool {
+    let planned = workload.planned();
+    let tasks = sporadic(&planned.tasks);
+    let sources: Vec<usize> = (0..tasks.len()).collect();
+    is_provable(&planned, policy, &tasks, &sources)
+}
+
 /// Returns the task range of each entry; a workload lists its tasks in file order.
 pub(crate) fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     let mut start = 0;

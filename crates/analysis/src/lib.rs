@@ -55,7 +55,7 @@ pub use bounds::{BoundName, Bounds};
 pub use edf_in_windows::counts_in_windows;
 pub use expected::expected_best_effort;
 pub use explain::{Explanation, explain};
-pub use headroom::{Headroom, headroom};
+pub use headroom::{Headroom, headroom, proves};
 pub use inapplicable::Inapplicable;
 pub use select::shares_bounds;
 pub use shaping::response_limit;

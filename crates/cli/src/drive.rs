@@ -6,7 +6,6 @@ pub(crate) mod arguments;
 mod attach;
 mod compare;
 mod detach;
-mod disk_files;
 mod import;
 mod list;
 mod replay;

@@ -5,9 +5,7 @@
 use std::path::Path;
 
 use tidegate_commands::NamedDrive;
-use tidegate_device::DeviceFacts;
 use tidegate_measure::{Measurable as _, ProfileParams, SimulatedTarget, SimulatedTargetError};
-use tidegate_model::{DriveFile, DriveKind};
 use tidegate_report::PlanReport;
 
 use crate::answer::Answer;
@@ -39,7 +37,12 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     // The drive file itself can be the output: changing it does not harm a simulated drive.
     let output = Output::prepare(arguments, Path::new(""))?;
     let kind = SimulatedTarget::kind_of(&file, arguments.model);
-    let params = params(arguments, &file, kind)?;
+    let defaults = SimulatedTarget::params(&file, kind, arguments.selection());
+    let experiments = defaults.experiments.clone();
+    let params = ProfileParams {
+        seed: arguments.seed.unwrap_or(1),
+        ..arguments.params(defaults, experiments)
+    };
     let target = format!("{} as {}", file.name, kind.name());
     let mut drive = SimulatedTarget::new(file, kind, &params).map_err(not_made)?;
     if !arguments.quiet {
@@ -64,33 +67,4 @@ fn not_made(error: SimulatedTargetError) -> Failure {
         Some(help) => Failure::input(error.to_string(), help),
         None => Failure::unusable(&error),
     }
-}
-
-fn params(
-    arguments: &ProfileArguments,
-    file: &DriveFile,
-    kind: DriveKind,
-) -> Result<ProfileParams, Failure> {
-    let defaults = ProfileParams::new(file.name.as_str(), &DeviceFacts::default());
-    let defaults = ProfileParams { depth: file.depth.min(ProfileParams::DEPTH), ..defaults };
-    let params = ProfileParams {
-        allows_writes: true,
-        seed: arguments.seed.unwrap_or(1),
-        // The simulated disk is made of exactly these.
-        mechanics: file.mechanics.clone(),
-        ..arguments.params(defaults, arguments.selection().on_drive(file, kind))
-    };
-    if params.experiments.is_empty() {
-        return Err(Failure::input(
-            "a pseudo drive has no cache to flush",
-            "leave --model out: the drive is then made from its parts",
-        ));
-    }
-    if params.depth > file.depth {
-        return Err(Failure::input(
-            format!("`{}` accepts {} requests, not {}", file.name, file.depth, params.depth),
-            format!("ask for at most --depth {}", file.depth),
-        ));
-    }
-    Ok(params)
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The part of the commands that all front ends share: it reads workloads with the drives and
-//! profiles that they name, and runs policies on simulated drives.
+//! profiles that they name, imports drives, and runs policies, traces and servers in virtual time.
 //!
 //! It prints nothing and reads no arguments. A fault says what is wrong, where, and what to do; each
 //! front end shows it in its own way.
 
 mod drive;
 mod fault;
+mod import;
 mod origin;
 mod processor;
+mod processor_simulation;
+mod replay;
 mod request_log;
 mod simulation;
 mod suggestion;
@@ -17,10 +20,15 @@ mod workload;
 
 pub use drive::NamedDrive;
 pub use fault::{Fault, Faults, Place, with_causes};
+pub use import::import;
 pub use origin::{of as origin_of, of_file as file_origin, version};
-pub use processor::{Processor, read as read_processor};
+pub use processor::{Processor, parse as parse_processor, read as read_processor};
+pub use processor_simulation::{ProcessorRuns, simulate_processor};
+pub use replay::{Replayed, Trace, read_trace, replay};
 pub use request_log::{LeftOut, RequestLogFile, WhenFull};
-pub use simulation::{NotRun, Simulated, simulate, simulate_own};
+pub use simulation::{NotRun, Simulated, is_proven, simulate, simulate_own};
 pub use suggestion::{beside, completed, completed_fault, quoted};
 pub use text::{missing_file_help, read_text};
-pub use workload::{Changes, DriveChoice, Input, Machine, parse, policies, read, read_machine};
+pub use workload::{
+    Changes, DriveChoice, Input, Machine, parse, parse_machine, policies, read, read_machine,
+};

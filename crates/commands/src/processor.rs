@@ -28,8 +28,16 @@ pub struct Processor {
 /// # Errors
 /// All faults of the file, or the first of a profile; or that the file has no processor.
 pub fn read(path: &Path) -> Result<Processor, Faults> {
-    let text = text::read_text(path, "workload file")?;
-    text::parse_workload(path, &text, |machine, _| {
+    parse(path, &text::read_text(path, "workload file")?)
+}
+
+/// Like [`read`], for a workload file with this `text`. The profiles that it names are beside
+/// `path`, which names the file in faults.
+///
+/// # Errors
+/// As of [`read`].
+pub fn parse(path: &Path, text: &str) -> Result<Processor, Faults> {
+    text::parse_workload(path, text, |machine, _| {
         with_profiles(machine.cpu.ok_or_else(without_processor)?, path)
     })
 }

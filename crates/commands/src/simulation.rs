@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Simulates one policy, watched by the checkers of its rules.
+//! Simulates one policy, watched by the checkers of its rules, and proves without a report.
 
 use std::time::Instant;
 
-use tidegate_analysis::{Assessment, assess};
+use tidegate_analysis::{Assessment, assess, proves};
 use tidegate_host::{BusyIntervals, Run};
 use tidegate_model::{DriveKind, PolicyName};
 use tidegate_policy::{BuildError, Policy};
@@ -79,6 +79,11 @@ pub fn simulate_own<'a>(
     let mut report = run(simulation, assessment, input, (), is_cancelled).report;
     report.result = report.result.named(name);
     Ok(report)
+}
+
+/// Returns whether every deadline of the workload is proven under its own policy.
+pub fn is_proven(input: &Input) -> bool {
+    proves(&input.workload, input.workload.policy)
 }
 
 fn run<'a>(

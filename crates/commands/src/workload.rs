@@ -102,13 +102,17 @@ pub fn parse(
     changes: &Changes,
     asked: &[PolicyName],
 ) -> Result<Input, Faults> {
-    let in_place = |text: &str| text.replace("WORKLOAD", &quoted(&path.to_string_lossy()));
     let make = |machine: MachineFile, text: &str| {
         // The processor's part is checked too: a fault there must not pass unnoticed.
         let disk = machine.disk.map_or_else(|| WorkloadFile::parse(text), Ok)?;
         bind(disk, (path, text), changes, asked)
     };
-    text::parse_workload(path, text, make).map_err(|faults| faults.completed(in_place))
+    text::parse_workload(path, text, make).map_err(|faults| in_place(faults, path))
+}
+
+/// Names the workload file in the commands that faults suggest.
+fn in_place(faults: Faults, path: &Path) -> Faults {
+    faults.completed(|text| text.replace("WORKLOAD", &quoted(&path.to_string_lossy())))
 }
 
 /// Reads both parts of a workload file, with the drive and the profiles that they name.
@@ -120,12 +124,26 @@ pub fn read_machine(
     changes: &Changes,
     asked: &[PolicyName],
 ) -> Result<Machine, Faults> {
-    let text = text::read_text(path, "workload file")?;
-    text::parse_workload(path, &text, |file, text| {
+    parse_machine(path, &text::read_text(path, "workload file")?, changes, asked)
+}
+
+/// Like [`read_machine`], for a workload file with this `text`. Relative names in it are beside
+/// `path`, which names the file in faults.
+///
+/// # Errors
+/// As of [`read_machine`].
+pub fn parse_machine(
+    path: &Path,
+    text: &str,
+    changes: &Changes,
+    asked: &[PolicyName],
+) -> Result<Machine, Faults> {
+    let make = |file: MachineFile, text: &str| {
         let disk = file.disk.map(|disk| bind(disk, (path, text), changes, asked)).transpose()?;
         let cpu = file.cpu.map(|cpu| with_profiles(cpu, path)).transpose()?;
         Ok(Machine { disk, cpu, workload_origin: origin::of_file(path, text) })
-    })
+    };
+    text::parse_workload(path, text, make).map_err(|faults| in_place(faults, path))
 }
 
 /// Binds the disk part of the workload file at this path, with this text, to its drive.

@@ -45,6 +45,8 @@ impl ProfileParams {
     pub const DEPTH: u32 = 32;
     /// The default number of samples of each batch size.
     pub const SAMPLES: u32 = 1000;
+    /// The number of samples of a first look.
+    pub const SAMPLES_QUICK: u32 = 100;
     /// The default size of a request.
     pub const SIZE: Bytes = Bytes::from_kib(128);
 

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use tidegate_device::DeviceFacts;
 use tidegate_device::facts::hashed;
 use tidegate_drive::{BuildError, Drive};
 use tidegate_model::drive_file::{Identity, Parts};
@@ -17,6 +18,7 @@ use crate::origin::{self, Origin};
 use crate::outcome::Profile;
 use crate::params::{ProfileError, ProfileParams};
 use crate::plan::Step;
+use crate::selection::Selection;
 use crate::warning::Warning;
 use crate::{merge, profile};
 
@@ -40,6 +42,19 @@ pub enum SimulatedTargetError {
         /// The size of the requests.
         size: Bytes,
     },
+    /// A drive that has only batch tables, of which nothing was asked that it can do.
+    #[error("a pseudo drive has no cache to flush")]
+    NothingToMeasure,
+    /// The drive accepts fewer requests than the largest batch.
+    #[error("`{drive}` accepts {accepted} requests, not {depth}")]
+    TooDeep {
+        /// The drive file's name.
+        drive: String,
+        /// The number of requests that it accepts.
+        accepted: u32,
+        /// The largest batch.
+        depth: u32,
+    },
     /// The drive cannot be made from the file's parts.
     #[error(transparent)]
     Parts(#[from] BuildError),
@@ -47,12 +62,17 @@ pub enum SimulatedTargetError {
 
 impl SimulatedTargetError {
     /// Returns what to do; `None` if the message says it.
-    pub const fn help(&self) -> Option<&'static str> {
-        match self {
-            Self::SeveralKinds => Some("give one --op and one --size"),
-            Self::NoTable { .. } => Some("give a size that it has, or leave --model out"),
-            Self::Parts(_) => None,
-        }
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            Self::SeveralKinds => "give one --op and one --size",
+            Self::NoTable { .. } => "give a size that it has, or leave --model out",
+            Self::NothingToMeasure => "leave --model out: the drive is then made from its parts",
+            Self::TooDeep { accepted, .. } => {
+                return Some(format!("ask for a depth of at most {accepted}"));
+            }
+            Self::Parts(_) => return None,
+        };
+        Some(help.to_owned())
     }
 }
 
@@ -74,6 +94,21 @@ impl SimulatedTarget {
         wanted.unwrap_or_else(|| file.parts().map_or(DriveKind::Mechanical, Parts::kind))
     }
 
+    /// Returns the default parameters for the drive that `file` describes, as a drive of that kind,
+    /// and for these experiments. Writing is allowed: it destroys nothing.
+    pub fn params(file: &DriveFile, kind: DriveKind, selection: Selection<'_>) -> ProfileParams {
+        let defaults = ProfileParams::new(file.name.as_str(), &DeviceFacts::default());
+        ProfileParams {
+            experiments: selection.on_drive(file, kind),
+            depth: file.depth.min(ProfileParams::DEPTH),
+            allows_writes: true,
+            is_quick: selection.is_quick,
+            // The simulated disk is made of exactly these.
+            mechanics: file.mechanics.clone(),
+            ..defaults
+        }
+    }
+
     /// Makes the drive that `file` describes, for the requests of these parameters.
     ///
     /// # Errors
@@ -83,6 +118,16 @@ impl SimulatedTarget {
         kind: DriveKind,
         params: &ProfileParams,
     ) -> Result<Self, SimulatedTargetError> {
+        if params.experiments.is_empty() {
+            return Err(SimulatedTargetError::NothingToMeasure);
+        }
+        if params.depth > file.depth {
+            return Err(SimulatedTargetError::TooDeep {
+                drive: file.name,
+                accepted: file.depth,
+                depth: params.depth,
+            });
+        }
         let (kinds, seed) = (params.kinds.clone(), params.seed);
         let drive = make(&file, kind, &kinds, seed)?;
         Ok(Self { file, kind, kinds, seed, drive })

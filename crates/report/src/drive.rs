@@ -18,5 +18,5 @@ pub use attached::{
 pub use compare::CompareReport;
 pub use import::ImportReport;
 pub use list::ListReport;
-pub use replay::{KindResidual, OpenReplayReport, ReplayReport};
+pub use replay::{AnyReplayReport, KindResidual, OpenReplayReport, ReplayReport};
 pub use show::ShowReport;

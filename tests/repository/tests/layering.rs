@@ -43,14 +43,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
                           "cpu-model", "cpu-analysis"]),
     ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
-    ("commands",        &["model", "platform", "policy", "analysis", "drive", "host", "sim",
+    ("commands",        &["model", "platform", "policy", "analysis", "drive", "disksim", "host", "sim",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report"]),
     ("studies",         &["model", "stats", "platform", "analysis", "drive", "host", "sim",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report", "commands"]),
     // Front ends.
     ("capi",            &["engine"]),
-    ("python",          &["model", "policy", "drive", "host", "sim", "report", "commands"]),
-    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "disksim", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune",
+    ("python",          &["model", "policy", "drive", "host", "sim", "measure",
+                          "cpu-model", "cpu-sim", "report", "commands"]),
+    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune",
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report",
                           "commands", "studies", "verify"]),
     // Tests of more than one crate.

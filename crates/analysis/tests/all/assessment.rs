@@ -413,3 +413,25 @@ fn a_deadline_within_the_hosts_own_time_is_not_proven() {
         assert_eq!(assessment.tasks[0].response_max, None, "{policy}");
     }
 }
+
+/// Goal: the short answer is that of the assessment, for every policy, on sets of tasks on both
+/// sides of what can be proven.
+#[test]
+fn the_short_answer_is_that_of_the_assessment() {
+    let door = "[[task]]\nname = \"door\"\ncount = 2\nperiod = \"100ms\"\nsize = \"128KiB\"\n";
+    let margin = "[policy]\nname = \"dqf\"\nmargin = \"10%\"\n";
+    let extras = ["", BACKUP, door, margin];
+    let mut proven = 0;
+    for (extra, count) in extras.iter().flat_map(|it| (1..30).map(move |count| (it, count))) {
+        let head = if extra.starts_with("[policy]") { extra } else { "" };
+        let tail = if head.is_empty() { extra } else { "" };
+        let workload = workload(&format!("{head}{}{tail}", cameras(count)));
+        for policy in PolicyName::ALL {
+            let long = assess(&workload, policy).answer == Answer::Proven;
+            let short = tidegate_analysis::proves(&workload, policy);
+            assert_eq!(short, long, "{policy}: {count} cameras with {extra}");
+            proven += u32::from(long);
+        }
+    }
+    assert!(proven > 100, "{proven}");
+}

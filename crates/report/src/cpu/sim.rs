@@ -91,11 +91,7 @@ impl<'a> CpuSimReport<'a> {
             scheduling: results[0].workload.scheduling.name(),
             seed,
             duration_ns: duration.into(),
-            disturb: match timing {
-                Timing::Critical => "critical",
-                Timing::Random => "random",
-                Timing::Never => "never",
-            },
+            disturb: timing.name(),
             runs: results.iter().map(RunReport::of).collect(),
             timing,
             results,

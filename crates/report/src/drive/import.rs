@@ -21,7 +21,7 @@ pub struct ImportReport<'a> {
     left_out: Vec<LeftOutReport<'a>>,
     not_found: &'a [String],
     notes: &'a [String],
-    written: &'a str,
+    written: Option<&'a str>,
     #[serde(skip)]
     file: &'a DriveFile,
 }
@@ -43,8 +43,8 @@ struct LeftOutReport<'a> {
 }
 
 impl<'a> ImportReport<'a> {
-    /// Reports on a drive that was made from parameter files and `written` to that file.
-    pub fn of(drive: &'a DriveFile, report: &'a Imported, written: &'a str) -> Self {
+    /// Reports on a drive that was made from parameter files, and perhaps `written` to a file.
+    pub fn of(drive: &'a DriveFile, report: &'a Imported, written: Option<&'a str>) -> Self {
         Self {
             drive: &drive.name,
             capacity_bytes: drive.capacity().map(Bytes::get),
@@ -76,7 +76,8 @@ impl<'a> ImportReport<'a> {
 impl Report for ImportReport<'_> {
     fn answer(&self) -> Option<Answer> {
         let drive = facts::sentence(self.file);
-        Some(Answer::good(format!("Imported into {}: {drive}.", self.written)))
+        let written = self.written.map_or(String::new(), |file| format!(" into {file}"));
+        Some(Answer::good(format!("Imported{written}: {drive}.")))
     }
 
     fn write(&self, page: &mut Page) {

@@ -47,6 +47,16 @@ pub struct ReplayReport<'a> {
     times: [Times; 2],
 }
 
+/// The report of a trace with measured response times, or of one with arrival times only.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum AnyReplayReport<'a> {
+    /// Simulated beside measured times.
+    Measured(ReplayReport<'a>),
+    /// Simulated times alone.
+    Arrivals(OpenReplayReport<'a>),
+}
+
 /// The mean of simulated less measured for one kind of request.
 #[derive(Serialize)]
 pub struct KindResidual {
@@ -151,6 +161,22 @@ impl<'a> OpenReplayReport<'a> {
             simulated_ms_p99: p99,
             simulated_ms_max: max,
             times,
+        }
+    }
+}
+
+impl Report for AnyReplayReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        match self {
+            Self::Measured(report) => report.answer(),
+            Self::Arrivals(report) => report.answer(),
+        }
+    }
+
+    fn write(&self, page: &mut Page) {
+        match self {
+            Self::Measured(report) => report.write(page),
+            Self::Arrivals(report) => report.write(page),
         }
     }
 }

@@ -4,26 +4,40 @@
 use std::collections::VecDeque;
 
 use tidegate_drive::Drive;
-use tidegate_model::{Duration, Lba, Op, Outcome, Time};
+use tidegate_model::{Duration, Lba, Op, Outcome, Time, names};
 
 use super::{ReplayError, SECTORS_MAX, TraceError, TraceRequest, request};
 
 /// The longest trace: a hundred days.
 const SPAN_NS_MAX: u64 = 100 * 86_400 * 1_000_000_000;
 
-/// A format of traces with arrival times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TraceFormat {
-    /// DiskSim's ASCII: `arrival_ms device sector sectors flags`; flag 1 is a read.
-    Disksim,
-    /// `MQSim`'s: `arrival_ns device sector sectors flag`; flag 1 is a read.
-    Mqsim,
-    /// SPC's: `unit,sector,bytes,R|W,arrival_s`.
-    Spc,
-    /// MSR Cambridge's: `ticks,host,disk,Read|Write,byte,bytes,response`, in ticks of 100 ns.
-    Msr,
-    /// The text of blkparse: its `Q` lines, queued requests.
-    Blkparse,
+names! {
+    /// A format of traces with arrival times.
+    pub enum TraceFormat {
+        /// DiskSim's ASCII: `arrival_ms device sector sectors flags`; flag 1 is a read.
+        Disksim => "disksim",
+        /// `MQSim`'s: `arrival_ns device sector sectors flag`; flag 1 is a read.
+        Mqsim => "mqsim",
+        /// SPC's: `unit,sector,bytes,R|W,arrival_s`.
+        Spc => "spc",
+        /// MSR Cambridge's: `ticks,host,disk,Read|Write,byte,bytes,response`, in ticks of 100 ns.
+        Msr => "msr",
+        /// The text of blkparse: its `Q` lines, queued requests.
+        Blkparse => "blkparse",
+    }
+}
+
+impl TraceFormat {
+    /// Says what a trace in this format must contain.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::Disksim => "write `arrival_ms device sector sectors flags`; flag 1 is a read",
+            Self::Mqsim => "write `arrival_ns device sector sectors flag`; flag 1 is a read",
+            Self::Spc => "write `unit,sector,bytes,R|W,arrival_s`",
+            Self::Msr => "write `ticks,host,disk,Read|Write,byte,bytes,response`",
+            Self::Blkparse => "give the text output of blkparse with its Q lines",
+        }
+    }
 }
 
 /// A request with its arrival.

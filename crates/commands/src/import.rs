@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads parameter files from the file system, with the size limits of all input files.
+//! Makes drives from the parameter files of DiskSim and DIXtrac, with the size limits of all input
+//! files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use tidegate_disksim::Files;
+use tidegate_disksim::{Files, Import, ImportError};
 use tidegate_platform::text_file::{self, ReadError};
+
+use crate::fault::Faults;
+
+/// Makes a drive from parameter files, or from all such files in the given folders; `name` takes the
+/// place of the name in the files.
+///
+/// # Errors
+/// The first fault.
+pub fn import(paths: &[PathBuf], name: Option<&str>) -> Result<Import, Faults> {
+    let mut import = tidegate_disksim::import(paths, &DiskFiles).map_err(|error| match error {
+        ImportError::Faulty(fault) => Faults::in_file(&fault.path, &fault.text, &fault.error),
+        error => Faults::one(error.to_string(), error.help()),
+    })?;
+    if let Some(name) = name {
+        name.clone_into(&mut import.drive.name);
+    }
+    Ok(import)
+}
 
 /// The number of leading bytes that identify a file's kind; comments can come first.
 const HEAD_BYTES: u64 = 16 << 10;
 
 /// The file system.
-pub(crate) struct DiskFiles;
+struct DiskFiles;
 
 impl Files for DiskFiles {
     fn text(&self, path: &Path) -> io::Result<String> {
