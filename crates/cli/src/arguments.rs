@@ -16,6 +16,7 @@ use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
 use crate::failure::Failure;
 use crate::nbd::arguments::NbdArguments;
+use crate::python::{PlaceArguments, SweepArguments};
 use crate::show::Form;
 use crate::values::{
     OpArgument, experiment, grade, length, measurable_model, model, order, policy, printable,
@@ -76,6 +77,14 @@ pub(crate) enum Command {
     Drive(DriveArguments),
     /// Check, simulate and profile the processor; test and run aperiodic servers.
     Cpu(CpuArguments),
+    /// Simulate every combination of workloads, drives, policies and seeds, on all cores or on a
+    /// cluster; runs the Python package.
+    #[command(after_help = "Exit codes: 0 written, 2 wrong input.")]
+    Sweep(SweepArguments),
+    /// Place streams with deadlines on many disks, so that every disk is proved; runs the Python
+    /// package.
+    #[command(after_help = "Exit codes: 0 placed, 1 the streams do not fit, 2 wrong input.")]
+    Place(PlaceArguments),
 }
 
 const TUNE_CODES: &str = "Exit codes: 0 proven, as tuned, or undone; 1 not proven, refused, not tuned, or a \
@@ -557,14 +566,11 @@ impl SamplesArguments {
         let sure = self.confidence.map(|confidence| samples_needed(confidence, FOUR_SIGMA));
         match (sure, self.quick) {
             (Some(samples), _) => u32::try_from(samples).unwrap_or(u32::MAX),
-            (None, true) => QUICK_SAMPLES,
+            (None, true) => ProfileParams::SAMPLES_QUICK,
             (None, false) => self.samples,
         }
     }
 }
-
-/// Samples of each entry with `--quick`.
-const QUICK_SAMPLES: u32 = 100;
 
 /// Parses a percentage, for example `99%` or `99.9%`, into a fraction of one.
 fn confidence(text: &str) -> Result<f64, String> {

@@ -22,6 +22,7 @@ mod profile;
 mod profile_output;
 mod profile_simulated;
 mod progress;
+mod python;
 mod report;
 mod reproduce;
 mod request_log;
@@ -77,6 +78,8 @@ fn main() -> ExitCode {
         Command::Nbd(arguments) => nbd::nbd(arguments),
         Command::Drive(arguments) => drive::drive(arguments),
         Command::Cpu(arguments) => cpu::cpu(arguments),
+        Command::Sweep(arguments) => python::sweep(arguments),
+        Command::Place(arguments) => python::place(arguments),
     };
     match outcome {
         Ok(answer) => answer.exit_code(),

@@ -25,6 +25,10 @@ screens! {
         "tidegate drive attach --help",
         "tidegate drive detach --help",
     ];
+    help_python: [
+        "tidegate sweep --help",
+        "tidegate place --help",
+    ];
     help_nbd: [
         "tidegate nbd --help",
         "tidegate nbd list --help",

@@ -61,11 +61,13 @@ const ONE_LINE: [(&str, &str); 3] = [
 ];
 
 /// Commands that are not run here, and why.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     ("run", "needs direct I/O; its report is that of `sim`"),
     ("drive attach", "needs root"),
     ("cpu profile", "needs a real-time thread"),
     ("cpu serve", "needs root"),
+    ("sweep", "needs Python: the package's tests run it"),
+    ("place", "needs Python: the package's tests run it"),
     ("report", "writes a page, which has no first line; it has no --quiet"),
     ("top", "a live view, which has no first line; it has no --quiet"),
 ];
