@@ -22,10 +22,15 @@ echo "Wheel: $wheel"
 clean=$target/python-clean
 rm -rf "$clean"
 python3 -m venv "$clean"
-"$clean/bin/pip" install -q "$wheel[place,sweep]" 'pytest>=8' || skip "pip cannot install what the package needs"
+"$clean/bin/pip" install -q "$wheel[place,sweep]" 'pytest>=8' 'matplotlib>=3.8' ||
+  skip "pip cannot install what the package needs"
+# Figures of the package are compared with those of the command line, built as for its own tests.
+cargo build -q --profile test --locked -p tidegate
+TIDEGATE=$(cd "$target" && pwd)/debug/tidegate
+export TIDEGATE
 cd crates/python
 "$tools/bin/ruff" check -q . && "$tools/bin/ruff" format -q --check .
 "$tools/bin/mypy" --python-executable "$clean/bin/python"
 # The installed package, not the sources beside these tests: they lack the native half.
 "$clean/bin/python" -m pytest -q -p no:cacheprovider tests
-"$clean/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs tidegate
+PYTHONPATH=tests "$clean/bin/python" -m pytest -q -p no:cacheprovider -p examples --doctest-modules --pyargs tidegate

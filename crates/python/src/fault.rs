@@ -5,6 +5,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use tidegate_commands::{Faults, NotRun};
+use tidegate_model::did_you_mean;
 
 create_exception!(tidegate, TidegateError, PyException, "The base of all exceptions of Tidegate.");
 create_exception!(
@@ -47,6 +48,15 @@ pub(crate) fn not_run(reason: NotRun) -> PyErr {
 /// Returns the exception for an argument that cannot be used.
 pub(crate) fn argument_error(message: impl Into<String>, help: impl Into<String>) -> PyErr {
     input_error(&Faults::one(message, help))
+}
+
+/// Returns the exception for a name that is no `what`, with the name that was probably meant.
+pub(crate) fn no_name<'a>(
+    what: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+) -> PyErr {
+    argument_error(format!("`{name}` is no {what}"), did_you_mean::advice(name, known))
 }
 
 /// Returns one line for each fault, and one for its advice.

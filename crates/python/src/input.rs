@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives and workloads.
+//! Workloads.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tidegate_commands::{Changes, DriveChoice, Input, NamedDrive, file_origin};
+use tidegate_commands::{Changes, DriveChoice, Input, NamedDrive, Processor};
 use tidegate_model::quantity::Share;
-use tidegate_model::{BestEffortOrder, DriveFile, FileKind, Grade, PolicyName, did_you_mean};
-use tidegate_report::drive::ShowReport;
+use tidegate_model::{BestEffortOrder, Grade, PolicyName};
+use tidegate_report::cpu::CpuReport;
 use tidegate_report::{CheckReport, MachineReport, Report};
 
-use crate::fault::{argument_error, input_error};
-
-/// Returns the names of the built-in drives.
-#[pyfunction]
-pub(crate) fn drive_names() -> Vec<&'static str> {
-    tidegate_drive::builtin::names().collect()
-}
+use crate::drive::Drive;
+use crate::fault::{input_error, no_name};
+use crate::interrupt::interruptible;
 
 /// Returns the names of the policies.
 #[pyfunction]
@@ -24,81 +21,12 @@ pub(crate) fn policy_names() -> Vec<&'static str> {
     PolicyName::ALL.iter().map(|policy| policy.name()).collect()
 }
 
-/// A drive: its tables and, if it has them, its mechanics.
-#[pyclass(frozen, module = "tidegate")]
-pub(crate) struct Drive {
-    drive: NamedDrive,
-}
-
-#[pymethods]
-impl Drive {
-    /// Returns the built-in drive of this name, or the drive in the file at this path.
-    #[staticmethod]
-    fn load(name: &str) -> PyResult<Self> {
-        let drive = NamedDrive::new(name).map_err(|faults| input_error(&faults))?;
-        Ok(Self { drive })
-    }
-
-    /// Returns the drive that this text of a drive file describes; `name` is its name in faults.
-    #[staticmethod]
-    #[pyo3(signature = (text, name = "drive"))]
-    fn parse(text: &str, name: &str) -> PyResult<Self> {
-        let path = Path::new(name);
-        let file = DriveFile::parse(text).map_err(|first| {
-            let faults = tidegate_commands::Faults::of_reading(
-                path,
-                text,
-                FileKind::Drive,
-                first,
-                DriveFile::parse,
-            );
-            input_error(&faults)
-        })?;
-        let drive = NamedDrive { file, origin: file_origin(path, text), text: text.to_owned() };
-        Ok(Self { drive })
-    }
-
-    /// The drive's name.
-    #[getter]
-    fn name(&self) -> &str {
-        &self.drive.file.name
-    }
-
-    /// The kind of the drive: `pseudo`, `recorded`, `mechanical` or `ssd`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.drive.file.kind.name()
-    }
-
-    /// Returns the object of `tidegate drive show --json`, as text.
-    fn show_json(&self) -> PyResult<String> {
-        let report = ShowReport::of(&self.drive.file)
-            .map_err(|error| argument_error(error.to_string(), "correct the drive's mechanics"))?;
-        Ok(report.to_json())
-    }
-
-    /// The text of the drive file.
-    #[getter]
-    fn text(&self) -> &str {
-        &self.drive.text
-    }
-
-    /// Pickles the text, so that a worker elsewhere needs no file.
-    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String, String))> {
-        let parse = slf.get_type().getattr("parse")?.unbind();
-        let NamedDrive { text, origin, .. } = &slf.get().drive;
-        Ok((parse, (text.clone(), origin.name.clone())))
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Drive({:?})", self.drive.file.name)
-    }
-}
-
 /// A workload bound to its drive.
 #[pyclass(frozen, module = "tidegate")]
 pub(crate) struct Workload {
-    pub(crate) input: Input,
+    pub(crate) input: Arc<Input>,
+    /// The processor, if the file has one too: its deadlines count in a check.
+    processor: Option<Arc<Processor>>,
     text: String,
     options: Options,
 }
@@ -161,7 +89,7 @@ impl Workload {
     /// Its drive; `None` if the drive is in the workload file.
     #[getter]
     fn own_drive(&self) -> Option<Drive> {
-        let Input { drive, drive_origin, drive_text, .. } = &self.input;
+        let Input { drive, drive_origin, drive_text, .. } = &*self.input;
         let (origin, text) = (drive_origin.clone()?, drive_text.clone()?);
         Some(Drive { drive: NamedDrive { file: drive.clone(), origin, text } })
     }
@@ -184,7 +112,7 @@ impl Workload {
     /// Pickles the texts of the workload and its drive, so that a worker elsewhere needs no file.
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, Pickled)> {
         let parse = slf.get_type().getattr("parse")?.unbind();
-        let Self { input, text, options } = slf.get();
+        let Self { input, text, options, .. } = slf.get();
         let drive = slf.get().own_drive();
         let Options { batch, order, margin_ppm, policies } = options.clone();
         let name = input.workload_origin.name.clone();
@@ -226,19 +154,26 @@ impl Workload {
         fits: bool,
     ) -> PyResult<String> {
         let policy = policy.map_or(Ok(self.input.workload.policy), policy_of)?;
-        let require = Grade::from_name(require).ok_or_else(|| {
-            argument_error(format!("`{require}` is no grade"), "write `strong` or `weak`")
-        })?;
-        Ok(py.detach(|| {
-            let input = &self.input;
+        let require = Grade::from_name(require)
+            .ok_or_else(|| no_name("grade", require, ["strong", "weak"]))?;
+        let (input, processor) = (self.input.clone(), self.processor.clone());
+        interruptible(py, move |_| {
             let mut report = CheckReport::of(&input.workload, policy);
             if fits {
                 report = report.with_fits();
             }
             let report = report.with_commands(|command| input.completed(command), String::new());
             let report = if explain { report.explained() } else { report };
-            MachineReport::of(Some(report), None, require, input.origin()).to_json()
-        }))
+            let processor = processor.as_deref();
+            let processor = processor.map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
+            MachineReport::of(Some(report), processor, require, input.origin()).to_json()
+        })
+    }
+
+    /// Returns whether every deadline on the disk is proved: the answer of `check`, without its
+    /// reasons, for a search that asks thousands of times.
+    fn proves_disk(&self, py: Python<'_>) -> bool {
+        py.detach(|| tidegate_commands::is_proven(&self.input))
     }
 
     fn __repr__(&self) -> String {
@@ -249,10 +184,16 @@ impl Workload {
 
 impl Workload {
     fn new(name: &Path, text: String, drive: Option<&Drive>, options: Options) -> PyResult<Self> {
-        let changes = changes(drive, &options)?;
-        let input =
-            tidegate_commands::parse(name, &text, &changes, &policies_of(&options.policies)?);
-        Ok(Self { input: input.map_err(|faults| input_error(&faults))?, text, options })
+        let (changes, asked) = (changes(drive, &options)?, policies_of(&options.policies)?);
+        let parsed = tidegate_commands::parse_machine(name, &text, &changes, &asked);
+        let parsed = parsed.map_err(|faults| input_error(&faults))?;
+        // Without a disk, the reader of disks says what the file lacks.
+        let input = match parsed.disk {
+            Some(input) => Ok(input),
+            None => tidegate_commands::parse(name, &text, &changes, &asked),
+        };
+        let input = Arc::new(input.map_err(|faults| input_error(&faults))?);
+        Ok(Self { input, processor: parsed.cpu.map(Arc::new), text, options })
     }
 }
 
@@ -260,8 +201,7 @@ fn changes(drive: Option<&Drive>, options: &Options) -> PyResult<Changes> {
     let Options { batch, order, margin_ppm, .. } = options;
     let order = order.as_deref().map(|name| {
         BestEffortOrder::from_name(name).ok_or_else(|| {
-            let names = BestEffortOrder::ALL.iter().map(|order| order.name());
-            argument_error(format!("`{name}` is no order"), did_you_mean::advice(name, names))
+            no_name("order", name, BestEffortOrder::ALL.iter().map(|order| order.name()))
         })
     });
     Ok(Changes {
@@ -274,10 +214,8 @@ fn changes(drive: Option<&Drive>, options: &Options) -> PyResult<Changes> {
 
 /// Returns the policy of this name.
 pub(crate) fn policy_of(name: &str) -> PyResult<PolicyName> {
-    PolicyName::from_name(name).ok_or_else(|| {
-        let names = PolicyName::ALL.iter().map(|policy| policy.name());
-        argument_error(format!("`{name}` is no policy"), did_you_mean::advice(name, names))
-    })
+    PolicyName::from_name(name)
+        .ok_or_else(|| no_name("policy", name, PolicyName::ALL.iter().map(|it| it.name())))
 }
 
 /// Returns the policies of these names.

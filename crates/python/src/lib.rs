@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The native half of the Python package `tidegate`: drives, workloads, proofs and simulations.
+//! The native half of the Python package `tidegate`: drives, workloads, processors, proofs and
+//! simulations.
 //!
 //! Results cross the border as the JSON of the commands; the Python half makes objects and frames
 //! from it. Nothing is computed in Python that these crates know.
 
+mod drive;
 mod fault;
 mod input;
+mod interrupt;
 mod own_policy;
+mod processor;
+mod result;
 mod simulation;
 
 /// The native module.
@@ -15,11 +20,17 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::drive::{Drive, drive_names, experiment_names, import_drive, profile, replay};
+    #[pymodule_export]
     use crate::fault::{InputError, NotApplicableError, PolicyError, TidegateError};
     #[pymodule_export]
-    use crate::input::{Drive, Workload, drive_names, policy_names};
+    use crate::input::{Workload, policy_names};
     #[pymodule_export]
     use crate::own_policy::{Cancel, Complete, Full, Notice, Release, Request, Wait};
+    #[pymodule_export]
+    use crate::processor::{Processor, read_processor_profile, server_names};
+    #[pymodule_export]
+    use crate::result::read_result;
     #[pymodule_export]
     use crate::simulation::{simulate, simulate_own};
 

@@ -15,7 +15,7 @@ use tidegate_sim::checkers::{
     ReleaseOrder, Served, WorkConservation,
 };
 
-use crate::fault::{PolicyError, argument_error};
+use crate::fault::{PolicyError, no_name};
 
 create_exception!(
     tidegate,
@@ -276,8 +276,7 @@ pub(crate) fn checkers_of(rules: &[String], depth: u32) -> PyResult<Checkers> {
             "due_order" => checkers.add(DueOrder::new(u32::MAX)),
             "class_order" => checkers.add(ClassOrder::new(u32::MAX)),
             rule => {
-                let help = tidegate_model::did_you_mean::advice(rule, RULES);
-                return Err(argument_error(format!("`{rule}` is no rule"), help));
+                return Err(no_name("rule", rule, RULES));
             }
         }
     }

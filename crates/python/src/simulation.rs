@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Simulations in virtual time.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 use tidegate_commands::{
-    NotRun, policies, simulate as simulate_one, simulate_own as simulate_stranger,
+    Input, NotRun, policies, simulate as simulate_one, simulate_own as simulate_stranger,
 };
 use tidegate_host::Length;
 use tidegate_model::Duration;
@@ -13,12 +14,10 @@ use tidegate_report::sim::{SimulatedRun, Simulation};
 use tidegate_report::{NotApplicable, Report, SimReport};
 use tidegate_sim::SimParams;
 
-use crate::fault::{PolicyError, argument_error, input_error, not_run};
+use crate::fault::{PolicyError, argument_error, not_run};
 use crate::input::{Workload, policies_of};
+use crate::interrupt::interruptible;
 use crate::own_policy::{OwnPolicy, checkers_of};
-
-/// How many times a run asks whether it is cancelled before it lets Python look for signals.
-const ASKED_PER_SIGNAL: u32 = 4_096;
 
 /// Simulates policies side by side and returns the object of `tidegate sim --json`, as text, and a
 /// sentence for each promise of Tidegate that did not hold.
@@ -37,30 +36,29 @@ pub(crate) fn simulate(
 ) -> PyResult<(String, Vec<String>)> {
     let asked = policies_of(&names)?;
     let length = length(jobs, duration_ns)?;
-    py.detach(|| {
-        let input = &workload.input;
+    let input = workload.input.clone();
+    let simulated = interruptible(py, move |cancelled| {
         let params = SimParams { seed, ..SimParams::new(&input.workload, length) };
-        let signals = Signals::default();
         let (mut runs, mut not_applicable) = (Vec::new(), Vec::new());
         let mut last = None;
         for policy in policies(&asked, &input.workload) {
-            let is_cancelled = || signals.have_come();
-            match simulate_one(input, input.drive.kind, policy, &params, (), is_cancelled) {
+            let is_cancelled = || cancelled.load(Ordering::Relaxed);
+            match simulate_one(&input, input.drive.kind, policy, &params, (), is_cancelled) {
                 Ok(simulated) => runs.push(simulated.report),
                 Err(NotRun::NotApplicable(reason)) => {
                     let text = input.completed(&reason.to_string());
                     not_applicable.push(NotApplicable::new(policy, text));
                     last = Some(reason);
                 }
-                Err(NotRun::Unusable(faults)) => return Err(input_error(&faults)),
+                Err(faulty @ NotRun::Unusable(_)) => return Err(faulty),
             }
-            signals.raised()?;
         }
         if let (true, Some(reason)) = (runs.is_empty(), last) {
-            return Err(not_run(NotRun::NotApplicable(reason)));
+            return Err(NotRun::NotApplicable(reason));
         }
-        Ok(report(workload, runs, not_applicable, seed))
-    })
+        Ok(report(&input, runs, not_applicable, seed))
+    })?;
+    simulated.map_err(not_run)
 }
 
 /// Simulates a policy that is written in Python. `rules` names the rules to which it is held.
@@ -83,13 +81,12 @@ pub(crate) fn simulate_own(
     let checkers = checkers_of(&rules, input.workload.depth)?;
     let failure = std::rc::Rc::new(RefCell::new(None));
     let own = OwnPolicy::new(policy.unbind(), failure.clone());
-    let signals = Signals::default();
-    let is_cancelled = || failure.borrow().is_some() || signals.have_come();
+    // The interpreter raises `KeyboardInterrupt` in the policy's own code.
+    let is_cancelled = || failure.borrow().is_some();
     let kind = input.drive.kind;
     let run =
         simulate_stranger(input, kind, (name, Box::new(own), checkers), &params, is_cancelled);
     let mut run = run.map_err(not_run)?;
-    signals.raised()?;
     if let Some(error) = failure.take() {
         return Err(error);
     }
@@ -99,16 +96,15 @@ pub(crate) fn simulate_own(
         error.value(py).setattr("violations", violations)?;
         return Err(error);
     }
-    Ok(report(workload, vec![run], Vec::new(), seed))
+    Ok(report(input, vec![run], Vec::new(), seed))
 }
 
 fn report(
-    workload: &Workload,
+    input: &Input,
     runs: Vec<SimulatedRun<'_>>,
     not_applicable: Vec<NotApplicable>,
     seed: u64,
 ) -> (String, Vec<String>) {
-    let input = &workload.input;
     let simulation = Simulation { kind: input.drive.kind, seed, origin: input.origin() };
     let report = SimReport::of(&input.workload, simulation, runs, Vec::new(), not_applicable);
     (report.to_json(), report.defects().to_vec())
@@ -122,33 +118,5 @@ fn length(jobs: Option<u64>, duration_ns: Option<u64>) -> PyResult<Length> {
             "a run needs either jobs or a duration",
             "give exactly one of the two",
         )),
-    }
-}
-
-/// Lets Python look for signals from time to time, and keeps the exception of its handler.
-#[derive(Default)]
-struct Signals {
-    asked: Cell<u32>,
-    raised: RefCell<Option<PyErr>>,
-}
-
-impl Signals {
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method alone is not general over the lifetime"
-    )]
-    fn have_come(&self) -> bool {
-        let asked = self.asked.get().wrapping_add(1);
-        self.asked.set(asked);
-        if asked.is_multiple_of(ASKED_PER_SIGNAL)
-            && let Err(error) = Python::attach(|py| py.check_signals())
-        {
-            self.raised.replace(Some(error));
-        }
-        self.raised.borrow().is_some()
-    }
-
-    fn raised(&self) -> PyResult<()> {
-        self.raised.take().map_or(Ok(()), Err)
     }
 }

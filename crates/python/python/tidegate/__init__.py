@@ -19,6 +19,7 @@ Every figure comes from the native code that the command line uses; the JSON ref
 
 from typing import Any
 
+from . import cpu
 from ._native import (
     Drive,
     InputError,
@@ -28,31 +29,46 @@ from ._native import (
     Workload,
     __version__,
     drive_names,
+    experiment_names,
     policy_names,
 )
-from .inputs import drive, load, workload
+from .drives import Imported, Profile, Replay, drive, import_drive, profile, replay, tables
+from .files import Result, read_log, read_result
+from .inputs import load, workload
 from .policy import Policy
 from .results import Check, Simulation, check, simulate
 
 __all__ = [
     "Check",
     "Drive",
+    "Imported",
     "InputError",
     "NotApplicableError",
     "Policy",
     "PolicyError",
+    "Profile",
+    "Replay",
+    "Result",
     "Simulation",
     "TidegateError",
     "Workload",
     "__version__",
     "check",
+    "cpu",
     "drive",
     "drive_names",
+    "experiment_names",
+    "import_drive",
     "load",
     "place",
     "policy_names",
+    "profile",
+    "read_log",
+    "read_result",
+    "replay",
     "simulate",
     "sweep",
+    "tables",
     "workload",
 ]
 

@@ -4,6 +4,7 @@
 import argparse
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 from ._native import TidegateError
@@ -17,10 +18,17 @@ def main() -> int:
     place.add_argument("fleet", type=Path, help="the fleet file (TOML)")
     place.add_argument("-o", "--output", type=Path, required=True, help="a new folder for the plan")
     place.add_argument("--margin", action="store_true", help="spread over all disks: most margin")
+    place.add_argument("--before", type=Path, help="the folder of a plan to change as little")
+    place.add_argument("--failed", action="append", default=[], help="a disk of it that failed")
     sweep = commands.add_parser("sweep", help="simulate every combination")
     sweep.add_argument("sweep", type=Path, help="the sweep file (TOML)")
     sweep.add_argument("-o", "--output", type=Path, required=True, help="a CSV or Parquet file")
     sweep.add_argument("--store", type=Path, help="a folder that keeps each result")
+    sweep.add_argument("--scheduler", help="the address of a Dask cluster that computes")
+    for command in (place, sweep):
+        command.add_argument(
+            "--quiet", "-q", action="store_true", help="print the first line alone"
+        )
     arguments = parser.parse_args()
     try:
         return _place(arguments) if arguments.command == "place" else _sweep(arguments)
@@ -30,20 +38,27 @@ def main() -> int:
 
 
 def _place(arguments: argparse.Namespace) -> int:
-    from .placement import Fleet, PlacementError, place, place_with_margin
+    from .placement import Fleet, NotPlacedError, Plan, place, place_with_margin
 
     fleet = Fleet.load(arguments.fleet)
+    before = Plan.load(arguments.before, fleet) if arguments.before else None
     try:
-        plan = place_with_margin(fleet) if arguments.margin else place(fleet, progress=_say)
-    except PlacementError as error:
+        if arguments.margin:
+            plan = place_with_margin(fleet)
+        else:
+            plan = place(fleet, before=before, failed=arguments.failed, progress=_say(arguments))
+    except NotPlacedError as error:
         print(f"NOT PLACED: {error}")
         return 1
     plan.write(arguments.output)
-    print(
-        f"PLACED: {len(plan.disks)} disks, each proved; no plan needs fewer than {plan.disks_min}"
-        + (f"; margin {plan.margin_ppm / 10_000:g}%" if arguments.margin else "")
-    )
-    print(f"Written: {arguments.output}")
+    facts = [f"{len(plan.disks)} disks, each proved"]
+    if plan.disks_min is not None:
+        facts.append(f"no plan needs fewer than {plan.disks_min}")
+    if before is not None:
+        facts.append(f"{plan.moved_from(before)} streams have another disk than before")
+    if arguments.margin:
+        facts.append(f"margin {plan.margin_ppm / 10_000:g}%")
+    _tell(f"PLACED: {'; '.join(facts)}", arguments)
     return 0
 
 
@@ -58,13 +73,20 @@ def _sweep(arguments: argparse.Namespace) -> int:
         fault = f"unknown field `{min(unknown)}`" if unknown else "missing field `workloads`"
         help_ = "write workloads, drives, policies, seeds (a number or a list) and jobs"
         raise TidegateError(f"{arguments.sweep}: {fault}\n  help: {help_}")
+    client = None
+    if arguments.scheduler is not None:
+        from distributed import Client
+
+        client = Client(arguments.scheduler)
     folder = arguments.sweep.parent
     seeds = content.pop("seeds", 1)
+    say = _say(arguments)
     rows = sweep(
         {name: load(folder / name) for name in content.pop("workloads")},
         seeds=range(seeds) if isinstance(seeds, int) else seeds,
+        client=client,
         store=arguments.store,
-        progress=lambda done, of: _say(f"{done} of {of} points"),
+        progress=lambda done, of: say(f"{done} of {of} points"),
         **content,
     )
     if arguments.output.suffix == ".parquet":
@@ -72,14 +94,24 @@ def _sweep(arguments: argparse.Namespace) -> int:
     else:
         rows.to_csv(arguments.output, index=False)
     failed = rows.drop_duplicates(["workload", "drive", "policy", "seed"]).error.notna().sum()
-    print(f"{len(rows)} rows; {failed} points could not be simulated")
-    print(f"Written: {arguments.output}")
+    _tell(f"{len(rows)} rows; {failed} points could not be simulated", arguments)
     return 0
 
 
-def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text:<60}", end="", file=sys.stderr)
+def _tell(answer: str, arguments: argparse.Namespace) -> None:
+    print(answer)
+    if not arguments.quiet:
+        print(f"Written: {arguments.output}")
+
+
+def _say(arguments: argparse.Namespace) -> Callable[[str], None]:
+    """Returns a function that shows progress on a terminal."""
+
+    def say(text: str) -> None:
+        if sys.stderr.isatty() and not arguments.quiet:
+            print(f"\r{text:<60}", end="", file=sys.stderr)
+
+    return say
 
 
 if __name__ == "__main__":

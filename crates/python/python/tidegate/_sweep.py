@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ._native import Drive, TidegateError, Workload, __version__
-from .inputs import drive as drive_of
-from .results import JOBS_DEFAULT, simulate, whole
+from .drives import drive as drive_of
+from .frames import whole
+from .results import JOBS_DEFAULT, simulate
 
 #: How many points a worker may have waiting: enough that it never runs dry.
 POINTS_AHEAD = 4
@@ -96,9 +97,10 @@ def sweep(
             missing.append(index)
     if progress is not None:
         progress(len(done), len(points))
-    for index, rows in _computed(points, missing, client):
+    for index, rows, is_final in _computed(points, missing, client):
         done[index] = rows
-        _keep(_path(folder, points[index]), rows)
+        if is_final:
+            _keep(_path(folder, points[index]), rows)
         if progress is not None:
             progress(len(done), len(points))
     rows = [row for index in range(len(points)) for row in done[index]]
@@ -130,8 +132,9 @@ def _points(
 
 def _computed(
     points: Sequence[Point], missing: Sequence[int], client: Any
-) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yields the results in the order in which they are ready."""
+) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
+    """Yields the results in the order in which they are ready, and whether they are final: a point
+    that took its workers down may succeed on others."""
     if client is None:
         # The native code releases the interpreter's lock, so threads use all cores.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -140,22 +143,28 @@ def _computed(
             }
             try:
                 for future in as_completed(futures):
-                    yield futures[future], future.result()
+                    yield futures[future], future.result(), True
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
         return
+    from distributed import KilledWorker
     from distributed import as_completed as as_completed_elsewhere
 
     left = iter(missing)
     cores = max(1, sum(client.ncores().values()))
     first = list(islice(left, POINTS_AHEAD * cores))
     at = {client.submit(run, points[index], pure=False): index for index in first}
-    ready = as_completed_elsewhere(list(at))
+    # Its own loop: by default that of the client that was made last.
+    ready = as_completed_elsewhere(list(at), loop=client.loop)
     try:
         for future in ready:
             index = at.pop(future)
-            yield index, future.result()
+            try:
+                yield index, future.result(), True
+            except KilledWorker as error:
+                rows = [points[index].coordinates() | {"error": f"no worker survived it: {error}"}]
+                yield index, rows, False
             future.release()
             if (following := next(left, None)) is not None:
                 submitted = client.submit(run, points[following], pure=False)

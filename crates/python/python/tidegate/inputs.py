@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Drives and workloads: built in, from files, or from Python objects."""
+"""Workloads, from files or from Python objects."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,14 @@ import tomli_w
 from ._native import Drive, Workload
 
 
-def drive(name: str | os.PathLike[str]) -> Drive:
-    """Returns a built-in drive, or the drive in a file.
-
-    >>> drive("nearline-7200").kind
-    'mechanical'
-    """
-    return Drive.load(os.fspath(name))
-
-
 def load(path: str | os.PathLike[str], drive: Drive | None = None, **changes: Any) -> Workload:
     """Returns the workload in a file, on its own drive or another one.
 
     `changes` take the place of values in the file: `batch` (requests), `order` (of best effort),
     `margin_ppm`, and `policies`, the names of policies that will be asked for.
+
+    >>> load("workloads/cameras.workload.toml", margin_ppm=50_000)
+    Workload(16 tasks on "maxtor-atlas-10k-v")
     """
     return Workload.load(os.fspath(path), drive, **changes)
 
@@ -42,7 +36,7 @@ def workload(
 
     >>> backup = {"name": "backup", "size": "256KiB", "outstanding": 32}
     >>> camera = {"name": "camera", "period": "150ms", "size": "256KiB"}
-    >>> workload({"task": [camera], "best_effort": [backup]}, drive("fujitsu-max3036rc")).tasks
+    >>> workload({"task": [camera], "best_effort": [backup]}, Drive.load("fujitsu-max3036rc")).tasks
     ['camera']
     """
     named = {"drive": drive.name} if drive is not None else {}
@@ -53,18 +47,37 @@ def workload(
 def as_file(content: Mapping[str, Any]) -> str:
     """Returns the content of a workload file as its text, with a `[[table]]` for each entry.
 
-    >>> print(as_file({"task": [{"name": "camera"}], "drive": "sata-ssd"}))
+    >>> camera = {"name": "camera", "offset": {"step": "10ms"}}
+    >>> print(as_file({"task": [camera], "drive": "sata-ssd"}))
     drive = "sata-ssd"
     <BLANKLINE>
     [[task]]
     name = "camera"
+    offset = { step = "10ms" }
     <BLANKLINE>
     """
     lists = {key: value for key, value in content.items() if _is_list_of_tables(value)}
     rest = {key: value for key, value in content.items() if key not in lists}
-    entries = (f"\n[[{key}]]\n{tomli_w.dumps(entry)}" for key in lists for entry in lists[key])
+    entries = (f"\n[[{key}]]\n{_entry(entry)}" for key in lists for entry in lists[key])
     return tomli_w.dumps(rest) + "".join(entries)
 
 
 def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(x, Mapping) for x in value)
+
+
+def _entry(entry: Mapping[str, Any]) -> str:
+    """Returns the lines of an entry. Its tables are inline: a heading would belong to the file."""
+    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in entry.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(of)}" for key, of in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(one) for one in value) + "]"
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")
+
+
+def _key(key: str) -> str:
+    return tomli_w.dumps({key: 0}).removesuffix(" = 0\n")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from . import _native
 from ._native import TidegateError, Workload
+from .frames import flat, whole
 from .policy import Policy
 
 #: The jobs of each task in a simulation, if neither jobs nor a duration is given.
@@ -16,13 +17,15 @@ JOBS_DEFAULT = 10_000
 
 
 class Check:
-    """The verdict on a workload.
+    """The verdict on a workload, its processor included if the file describes one.
 
     `data` is the whole result: the object that `tidegate check --json` prints.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
+        # A file that describes a processor too has an object for each part.
+        self._disk: dict[str, Any] = data["disk"] if "disk" in data else data
 
     @property
     def is_proven(self) -> bool:
@@ -55,16 +58,16 @@ class Check:
                 "bound_used": task["bound_used"],
                 "meets_deadline": task["meets_deadline"],
             }
-            for task in self.data["tasks"]
+            for task in self._disk["tasks"]
         ]
         return whole(rows)
 
     @property
     def premises(self) -> pd.DataFrame:
         """A row for each premise: `code`, `subject`, `weight`, `text` and perhaps `to_do`."""
-        return pd.DataFrame(
-            self.data["premises"], columns=["code", "subject", "weight", "text", "to_do"]
-        )
+        parts = [self._disk, self.data["cpu"]] if "cpu" in self.data else [self._disk]
+        rows = [premise for part in parts for premise in part["premises"]]
+        return pd.DataFrame(rows, columns=["code", "subject", "weight", "text", "to_do"])
 
     def __repr__(self) -> str:
         return f"<Check: {self.answer}>"
@@ -83,7 +86,7 @@ class Simulation:
     def tasks(self) -> pd.DataFrame:
         """A row for each policy and task: jobs, misses, response times, and the bound."""
         rows = [
-            {"policy": policy["policy"]} | {"task": task["name"]} | _without(task, "name")
+            {"policy": policy["policy"], "task": task["name"]} | flat(task, "name")
             for policy in self.data["policies"]
             for task in policy.get("tasks", [])
         ]
@@ -151,6 +154,13 @@ def simulate(
     (10,000 by default), or for `duration_ns`. The same arguments give the same result anywhere,
     wall times apart. Every run is watched by the checkers of the policy's rules.
 
+    >>> from tidegate import workload
+    >>> camera = {"name": "camera", "period": "40ms", "size": "128KiB"}
+    >>> run = simulate(workload({"drive": "maxtor-atlas-10k-v", "task": [camera]}), jobs=100)
+    >>> run.tasks[["policy", "task", "jobs", "misses"]]
+      policy    task  jobs  misses
+    0    dqf  camera   100       0
+
     Named policies run without the interpreter's lock, so that threads use all cores; Ctrl-C ends a
     run with `KeyboardInterrupt`.
     """
@@ -171,30 +181,18 @@ def simulate(
     else:
         names = [policies] if isinstance(policies, str) else list(policies)
         result = _native.simulate(workload, names, jobs=jobs, duration_ns=duration_ns, seed=seed)
-    text, defects = result
+    return Simulation(kept(*result))
+
+
+def kept(text: str, defects: list[str]) -> dict[str, Any]:
+    """Returns the result of a simulation in which every promise of Tidegate held.
+
+    >>> kept('{"answer": "ALL MET"}', [])
+    {'answer': 'ALL MET'}
+    """
     if defects:
         raise TidegateError(
             "a promise of Tidegate did not hold; please report this: " + "; ".join(defects)
         )
-    return Simulation(json.loads(text))
-
-
-def _without(row: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != key}
-
-
-def whole(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Returns a frame in which whole numbers stay whole where some are missing."""
-    frame = pd.DataFrame(rows)
-    for column in frame:
-        values = frame[column].dropna()
-        if len(values) and all(_is_whole(value) for value in values):
-            frame[column] = pd.array(
-                [None if pd.isna(x) else int(x) for x in frame[column]], "Int64"
-            )
-    return frame
-
-
-def _is_whole(value: Any) -> bool:
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    return is_integer or (isinstance(value, float) and value.is_integer())
+    result: dict[str, Any] = json.loads(text)
+    return result

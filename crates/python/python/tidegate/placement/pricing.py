@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Pricing: the proved pattern of the highest worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .fleet import Pattern, more
+from .oracle import Oracle
+
+#: A pattern is worth adding if it improves the linear programme by more than rounding errors do.
+WORTH_MIN = 1e-6
+
+#: How many questions one search may ask `check`.
+ASKED_MAX = 50_000
+
+#: The worth of 0, 1, 2, ... streams of a kind; it never falls.
+Worths = Sequence[float]
+
+
+@dataclass
+class Found:
+    """What a search found."""
+
+    #: Proved patterns, each of a higher worth than those before.
+    patterns: list[Pattern] = field(default_factory=list)
+    #: The worth of the last.
+    worth: float = 0.0
+    #: What no proved pattern exceeds.
+    worth_max: float = 0.0
+
+
+def dearest(
+    oracle: Oracle, worths: Sequence[Worths], begin: float = 0.0, all_up_to: int = 0
+) -> Found:
+    """Searches for the proved pattern of the highest worth, if that exceeds `begin`; or with
+    `all_up_to` for that many patterns that exceed it, each full of the last kind.
+
+    A branch is left if each kind that is open, as often as it fits there alone, could not exceed
+    the best found. After `ASKED_MAX` questions the branches that are open count as if they could be
+    reached.
+    """
+    empty = oracle.fleet.empty
+    alone = oracle.alone()
+    kinds = [kind for kind, most in enumerate(alone) if worths[kind][most] > worths[kind][0]]
+    kinds.sort(key=lambda kind: worths[kind][alone[kind]] - worths[kind][0], reverse=True)
+    rest = sum(worth[0] for kind, worth in enumerate(worths) if kind not in kinds)
+    found = Found(worth=begin)
+    asked_before = len(oracle.answers)
+
+    def search(pattern: Pattern, worth: float, left: Sequence[int], most: dict[int, int]) -> None:
+        if not left:
+            if worth > found.worth + WORTH_MIN:
+                found.patterns.append(pattern)
+                found.worth = begin if all_up_to else worth
+            return
+        first, others = left[0], left[1:]
+        reach_of_others = sum(worths[kind][most[kind]] for kind in others)
+        fits = dict.fromkeys(others, 0)
+        for count in range(most[first], -1, -1):
+            now = worth + worths[first][count]
+            if now + reach_of_others <= found.worth + WORTH_MIN:
+                return
+            if len(oracle.answers) - asked_before > ASKED_MAX:
+                found.worth_max = max(found.worth_max, now + reach_of_others)
+                return
+            chosen = more(pattern, first, count)
+            # What fits beside more streams fits beside fewer.
+            fits = {kind: oracle.most(chosen, kind, most[kind], fits[kind]) for kind in others}
+            search(chosen, now, others, fits)
+            # Fewer of the last kind are worth less.
+            if not others or len(found.patterns) >= all_up_to > 0:
+                return
+
+    search(empty, rest, kinds, {kind: alone[kind] for kind in kinds})
+    found.worth_max = max(found.worth_max, found.worth)
+    return found

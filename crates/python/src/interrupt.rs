@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Work without the interpreter's lock, which Ctrl-C ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+/// The time between two looks for signals.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The stack of a program's first thread, on which the command line does the same work.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Runs `work` on a thread of its own, without the interpreter's lock, and returns its result. The
+/// work must not use Python.
+///
+/// # Errors
+/// The exception of a signal's handler, for example `KeyboardInterrupt`. The flag that `work` got is
+/// then set. Work that does not look at it continues in the background, and its result is dropped.
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> PyResult<T> {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let (sender, mut results) = sync_channel(1);
+    let flag = cancelled.clone();
+    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        // The receiver is gone after an interruption.
+        let _ = sender.send(work(&flag));
+    })?;
+    loop {
+        let next;
+        (next, results) = py.detach(move || (results.recv_timeout(LOOK_EVERY), results));
+        match next {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Disconnected) => {
+                let panic = py.detach(|| thread.join()).expect_err("it sent no result");
+                std::panic::resume_unwind(panic);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let keep_on = py.check_signals();
+                keep_on.inspect_err(|_| cancelled.store(true, Ordering::Relaxed))?;
+            }
+        }
+    }
+}
