@@ -74,7 +74,7 @@ def place_with_margin(fleet: Fleet, *, seconds_max: float = 300.0) -> Plan:
     >>> fleet = Fleet([camera], [Disk("shelf", drive("maxtor-atlas-10k-v"), count=7)])
     >>> plan = place_with_margin(fleet)
     >>> len(plan.disks), plan.margin_ppm
-    (7, 490000)
+    (7, 530000)
     """
     best, low, high = None, 0, 100
     while low <= high:
