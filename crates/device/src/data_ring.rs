@@ -21,11 +21,10 @@ use io_uring::types::Fd;
 use rustix::io::Errno;
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
-use crate::arrival::StampedReceipt;
 use crate::io_buffer::IoBuffer;
 use crate::ring_core::{Held, RingCore, is_kept};
 use crate::ring_error::{IoError, RingError};
-use crate::socket::{self, Delivered, Message, Pace, Receive, Send, Socket};
+use crate::socket::{self, Delivered, Message, Receive, Send, Socket};
 use crate::target::Target;
 use crate::uring::{TARGET, length_u32, outcome};
 use crate::waker::Waker;
@@ -68,7 +67,7 @@ enum Memory {
     None,
     Data(IoBuffer),
     /// The socket stays open until the receive operation ends.
-    Receive(IoBuffer, Socket, Option<Box<StampedReceipt>>),
+    Receive(IoBuffer, Socket),
     Send(Box<Message>, Socket),
 }
 
@@ -78,9 +77,6 @@ pub struct DataRing {
     /// The transfers that ended and were not taken.
     moved: Vec<Moved>,
     delivered: Vec<Delivered>,
-    /// Those that no receive operation uses.
-    #[expect(clippy::vec_box, reason = "the kernel needs them where they are")]
-    receipts: Vec<Box<StampedReceipt>>,
     waker: Waker,
     is_poll_armed: bool,
     /// The time for which it polls before it blocks.
@@ -100,7 +96,6 @@ impl DataRing {
             core,
             moved: Vec::new(),
             delivered: Vec::new(),
-            receipts: Vec::new(),
             waker,
             is_poll_armed: false,
             busy_poll: Duration::ZERO,
@@ -150,12 +145,10 @@ impl DataRing {
     /// # Panics
     /// If no slot is free; if the range is empty or exceeds the buffer.
     pub fn push_receive(&mut self, receive: Receive) {
-        let stamped = receive.is_stamped.then(|| self.receipts.pop());
-        let mut stamped = stamped.map(|spare| spare.unwrap_or_else(StampedReceipt::new));
-        let entry = socket::receive(&receive, stamped.as_deref_mut());
+        let entry = socket::receive(&receive);
         let Receive { token, socket, buffer, .. } = receive;
         let slot = self.core.claim();
-        let memory = Memory::Receive(buffer, socket, stamped);
+        let memory = Memory::Receive(buffer, socket);
         self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
     }
 
@@ -164,15 +157,13 @@ impl DataRing {
     /// # Panics
     /// If no slot is free; if nothing is left to send.
     pub fn push_send(&mut self, mut send: Send) {
-        let entry = socket::send(&mut send);
-        let Send { token, socket, message, pace } = send;
-        let whole = i32::try_from(message.left()).ok();
-        // Older kernels report a part that was sent as an error. The kernel cannot count more bytes.
-        let silent = whole.filter(|_| pace == Pace::Silent && self.core.is_deferred());
+        // Only a kernel that can defer completions can also send silently: see `socket::send`.
+        let (entry, whole) = socket::send(&mut send, self.core.is_deferred());
+        let Send { token, socket, message, .. } = send;
         let slot = self.core.claim();
         let held = Held { token, size: Bytes::new(0), memory: Memory::Send(message, socket) };
-        match silent {
-            Some(whole) => self.core.hold_silent(slot, held, entry, whole),
+        match whole {
+            Some(bytes) => self.core.hold_silent(slot, held, entry, bytes),
             None => self.core.hold(slot, held, entry),
         }
     }
@@ -262,7 +253,7 @@ impl DataRing {
     }
 
     fn collect(&mut self) {
-        let Self { core, moved, delivered, receipts, is_poll_armed, .. } = self;
+        let Self { core, moved, delivered, is_poll_armed, .. } = self;
         core.reap(
             |_, Held { token, size, memory }, result| match memory {
                 Memory::None => {
@@ -271,13 +262,9 @@ impl DataRing {
                 Memory::Data(data) => {
                     moved.push(Moved { token, data: Some(data), result: outcome(result, size) });
                 }
-                Memory::Receive(buffer, _, stamped) => {
+                Memory::Receive(buffer, _) => {
                     let result = socket::count(result);
-                    let has_bytes = matches!(result, Ok(1..));
-                    let stamp = stamped.as_deref().filter(|_| has_bytes);
-                    let arrived = stamp.and_then(StampedReceipt::arrived);
-                    receipts.extend(stamped);
-                    delivered.push(Delivered::Received { token, buffer, result, arrived });
+                    delivered.push(Delivered::Received { token, buffer, result });
                 }
                 Memory::Send(message, _) => {
                     let result = socket::count(result);
@@ -304,7 +291,7 @@ impl Drop for DataRing {
     /// it.
     fn drop(&mut self) {
         for held in self.core.held() {
-            if let Memory::Receive(_, socket, _) | Memory::Send(_, socket) = &held.memory {
+            if let Memory::Receive(_, socket) | Memory::Send(_, socket) = &held.memory {
                 // A receive operation would not end by itself. A socket that is closed already is
                 // fine.
                 let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);

@@ -9,7 +9,6 @@
 //! Only this crate calls the kernel directly, so only this crate has unsafe code: each unsafe block
 //! is in its own function with the reason why it is sound.
 
-mod arrival;
 mod buffers;
 pub mod create;
 mod data_ring;
@@ -41,7 +40,6 @@ mod uring;
 mod waker;
 mod zeroes;
 
-pub use arrival::stamp_arrivals;
 pub use data_ring::{DataRing, Moved, Transfer};
 pub use facts::{DeviceFacts, Splitting, WriteCache};
 pub use io_buffer::IoBuffer;

@@ -54,8 +54,10 @@ pub(crate) struct RingCore<M> {
     held: Vec<Option<Held<M>>>,
     free: Vec<u16>,
     pushed_count: u32,
-    /// The slots of silent entries that were pushed, with their results on success.
-    silent: Vec<(u16, i32)>,
+    /// The result of each slot's entry on success, if it is silent and was not reported.
+    success: Vec<Option<i32>>,
+    /// The slots of silent entries that were pushed. Some may have been reported since.
+    silent: Vec<u16>,
     is_deferred: bool,
     target: Option<TargetLimits>,
     /// The kernel ties the ring to the thread that made it.
@@ -89,7 +91,8 @@ impl<M> RingCore<M> {
             held: (0..slots).map(|_| None).collect(),
             free: (0..slots).rev().map(slot_of).collect(),
             pushed_count: 0,
-            silent: Vec::new(),
+            success: vec![None; slots as usize],
+            silent: Vec::with_capacity(slots as usize),
             is_deferred,
             target: target.map(limits),
             _not_send: PhantomData,
@@ -168,7 +171,8 @@ impl<M> RingCore<M> {
         success: i32,
     ) {
         self.hold(slot, held, entry.flags(squeue::Flags::SKIP_SUCCESS));
-        self.silent.push((slot, success));
+        self.success[usize::from(slot)] = Some(success);
+        self.silent.push(slot);
     }
 
     /// Pushes an entry without a slot or memory; `name` must be above [`SLOTS_MAX`].
@@ -260,7 +264,7 @@ impl<M> RingCore<M> {
         mut take: impl FnMut(u16, Held<M>, i32),
         mut other: impl FnMut(u32),
     ) {
-        let Self { uring, held, free, silent, .. } = self;
+        let Self { uring, held, free, success, silent, .. } = self;
         for entry in uring.completion() {
             let Some(slot) = u16::try_from(entry.user_data()).ok() else {
                 other(entry.flags());
@@ -269,15 +273,16 @@ impl<M> RingCore<M> {
             // The kernel completes each entry once.
             let Some(request) = held[usize::from(slot)].take() else { continue };
             free.push(slot);
-            silent.retain(|&(other, _)| other != slot);
+            success[usize::from(slot)] = None;
             take(slot, request, entry.result());
         }
         let submission = uring.submission();
         if !silent.is_empty() && submission.is_empty() && !submission.cq_overflow() {
-            for (slot, success) in silent.drain(..) {
+            for slot in silent.drain(..) {
+                let Some(result) = success[usize::from(slot)].take() else { continue };
                 let request = held[usize::from(slot)].take().expect("it was not reported");
                 free.push(slot);
-                take(slot, request, success);
+                take(slot, request, result);
             }
         }
     }
@@ -307,14 +312,19 @@ impl<M> RingCore<M> {
     /// Waits for all requests in flight, at most [`LAST_WAIT`] in total.
     fn drain(&mut self) {
         let begun = Instant::now();
-        while self.in_flight_count() > 0 {
+        loop {
+            // A silent entry that has succeeded would never end the wait.
+            self.reap(|_, _, _| (), |_| ());
+            if self.in_flight_count() == 0 {
+                return;
+            }
             let waited = u64::try_from(begun.elapsed().as_nanos());
             let waited = waited.map_or(Duration::MAX, Duration::from_ns);
             if waited >= LAST_WAIT {
                 return;
             }
             match self.enter(1, Some(LAST_WAIT - waited)) {
-                Ok(()) | Err(Errno::INTR) => self.reap(|_, _, _| (), |_| ()),
+                Ok(()) | Err(Errno::INTR) => {}
                 Err(_) => return,
             }
         }

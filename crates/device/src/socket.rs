@@ -7,17 +7,19 @@
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use io_uring::{opcode, squeue, types::Fd};
 use libc::{c_void, iovec, msghdr};
 use rustix::io::Errno;
 
-use crate::arrival::StampedReceipt;
 use crate::io_buffer::IoBuffer;
 
 /// The largest number of pieces that the kernel takes at once (`UIO_MAXIOV`).
 const PIECES_MAX: usize = 1024;
+
+/// The largest message that is sent silently. The kernel sends a little less than 2 GiB at once
+/// (`MAX_RW_COUNT`).
+const SILENT_BYTES_MAX: i32 = 1 << 30;
 
 /// A connected socket; it stays open as long as a transfer refers to it.
 pub type Socket = Arc<OwnedFd>;
@@ -33,8 +35,6 @@ pub struct Receive {
     pub buffer: IoBuffer,
     /// The bytes of the memory to fill, not empty; the kernel may fill only the first of them.
     pub range: Range<usize>,
-    /// Whether the kernel stamps this socket's bytes ([`crate::stamp_arrivals`]).
-    pub is_stamped: bool,
 }
 
 /// The condition under which a send completes.
@@ -42,8 +42,8 @@ pub struct Receive {
 pub enum Pace {
     /// At once, perhaps with a part of the message or with the error `AGAIN`. Unless it was sent whole,
     /// this ends the ring's wait; otherwise the message comes back with the next completion of another
-    /// kind, which saves a system call and an iteration of the caller for each reply. Before Linux 6.1
-    /// as `Timed`.
+    /// kind, which saves a system call and an iteration of the caller for each reply. Before Linux 6.1,
+    /// and if it has more pieces than the kernel takes at once, it is sent as `Timed`.
     Silent,
     /// At once as well, but it always ends the ring's wait, so that its time is known.
     Timed,
@@ -75,9 +75,6 @@ pub enum Delivered {
         buffer: IoBuffer,
         /// The number of bytes.
         result: Result<usize, Errno>,
-        /// When the kernel got the last of these bytes, by the machine's wall clock; `None` without
-        /// a stamp.
-        arrived: Option<SystemTime>,
     },
     /// A part of a message was sent.
     Sent {
@@ -186,12 +183,12 @@ impl Message {
         })
     }
 
-    /// Lists the unsent pieces for the kernel, and returns the list's address. It is valid until
-    /// the message changes.
-    fn prepare(&mut self) -> *const msghdr {
+    /// Lists the unsent pieces for the kernel, at most [`PIECES_MAX`]. Returns the list's address,
+    /// which is valid until the message changes, and the number of bytes in the list.
+    fn prepare(&mut self) -> (*const msghdr, usize) {
         let Self { heads, pieces, sent, iovecs, header, .. } = self;
         iovecs.clear();
-        let mut skipped = *sent;
+        let (mut skipped, mut listed) = (*sent, 0);
         for piece in pieces {
             let (address, length) = match piece {
                 Piece::Head(range) => (heads[range.clone()].as_ptr().cast_mut(), range.len()),
@@ -202,45 +199,50 @@ impl Message {
             if skip < length && iovecs.len() < PIECES_MAX {
                 let iov_base = address.wrapping_add(skip).cast::<c_void>();
                 iovecs.push(iovec { iov_base, iov_len: length - skip });
+                listed += length - skip;
             }
         }
         header.msg_iov = iovecs.as_mut_ptr();
         header.msg_iovlen = iovecs.len();
-        header
+        (header, listed)
     }
 }
 
-/// Makes the entry of a receive operation; a stamped one uses `stamped` until it ends.
+/// Makes the entry of a receive operation.
 ///
 /// # Panics
 /// If the range is empty or exceeds the buffer.
-pub(crate) fn receive(receive: &Receive, stamped: Option<&mut StampedReceipt>) -> squeue::Entry {
+pub(crate) fn receive(receive: &Receive) -> squeue::Entry {
     let Range { start, end } = receive.range;
     assert!(start < end && end <= receive.buffer.bytes().len(), "a receipt has memory");
-    let address = receive.buffer.address().wrapping_add(start);
-    let socket = Fd(receive.socket.as_raw_fd());
-    if let Some(stamped) = stamped {
-        return opcode::RecvMsg::new(socket, stamped.prepare(address, end - start)).build();
-    }
     let length = u32::try_from(end - start).expect("a buffer of at most SIZE_MAX");
-    opcode::Recv::new(socket, address, length).build()
+    let address = receive.buffer.address().wrapping_add(start);
+    opcode::Recv::new(Fd(receive.socket.as_raw_fd()), address, length).build()
 }
 
-/// Makes the entry of a send.
+/// Makes the entry of a send. Also returns the message's bytes if the send may be silent: the kernel
+/// then reports a part of the message as if it were a failure, with the number of its bytes.
+///
+/// `has_silent` says whether the kernel can do that. Linux 5.19 and 6.0, and perhaps longterm kernels
+/// before, take `MSG_WAITALL` but report a part that was sent as `EAGAIN` and lose its number of
+/// bytes, so the rest of the stream would be wrong. They must not see the flag.
 ///
 /// # Panics
 /// If nothing is left to send.
-pub(crate) fn send(send: &mut Send) -> squeue::Entry {
-    assert!(send.message.left() > 0, "an empty message is not sent");
-    let header = send.message.prepare();
-    let wait = match send.pace {
-        // A part of the message counts as a failure.
-        Pace::Silent => libc::MSG_DONTWAIT | libc::MSG_WAITALL,
-        Pace::Timed => libc::MSG_DONTWAIT,
-        Pace::Patient => 0,
+pub(crate) fn send(send: &mut Send, has_silent: bool) -> (squeue::Entry, Option<i32>) {
+    let left = send.message.left();
+    assert!(left > 0, "an empty message is not sent");
+    let (header, listed) = send.message.prepare();
+    let is_silent = has_silent && send.pace == Pace::Silent && listed == left;
+    let whole = i32::try_from(left).ok().filter(|&bytes| is_silent && bytes <= SILENT_BYTES_MAX);
+    let wait = match (send.pace, whole) {
+        (Pace::Silent, Some(_)) => libc::MSG_DONTWAIT | libc::MSG_WAITALL,
+        (Pace::Silent | Pace::Timed, _) => libc::MSG_DONTWAIT,
+        (Pace::Patient, _) => 0,
     };
     let flags = (libc::MSG_NOSIGNAL | wait).cast_unsigned();
-    opcode::SendMsg::new(Fd(send.socket.as_raw_fd()), header).flags(flags).build()
+    let entry = opcode::SendMsg::new(Fd(send.socket.as_raw_fd()), header).flags(flags).build();
+    (entry, whole)
 }
 
 /// Returns the number of bytes, or the error, of the kernel's result.

@@ -27,7 +27,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
-use tidegate_device::{Waker, stamp_arrivals};
+use tidegate_device::Waker;
 use tidegate_model::serve_file::ServerLimits;
 use tidegate_nbd::Tls;
 
@@ -215,7 +215,6 @@ impl Thread {
                 Fate::Enters(entered) => {
                     let (entered, export, place) = *entered;
                     self.view.connect(Newcomer {
-                        is_stamped: stamp_arrivals(&guest.socket),
                         socket: guest.socket.clone(),
                         entered,
                         export: export.id(),

@@ -325,7 +325,7 @@ where
         }
         let arrived = latest.max(core.now());
         if let Some(ring) = core.backend_mut().ring() {
-            connections.receive(ring, latest, arrived, &mut calls);
+            connections.receive(ring, arrived, &mut calls);
             latest = arrived;
         }
         latest = latest.max(core.iterate(calls.drain(..))?);

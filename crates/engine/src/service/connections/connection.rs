@@ -12,7 +12,7 @@ use tidegate_nbd::{Entered, Failure, Refused, Request, Session};
 use super::super::call::CallPart;
 use super::super::offer::ExportId;
 use super::lane::Charge;
-use super::{Departures, Ended, Newcomer, SlotGuard};
+use super::{Departures, Ended, HEAD_BYTES_MAX, Newcomer, SlotGuard};
 
 /// The memory for a connection's requests and small payloads. The bytes that a handshake has
 /// read beyond its end fit.
@@ -100,8 +100,6 @@ pub(super) struct Outgoing {
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Connection {
     pub(super) socket: Socket,
-    /// Whether the kernel stamps the bytes of the socket.
-    pub(super) is_stamped: bool,
     pub(super) session: Session,
     pub(super) export: ExportId,
     /// The export's first byte in the store.
@@ -116,8 +114,6 @@ pub(super) struct Connection {
     pub(super) unread: Range<usize>,
     pub(super) reading: Reading,
     pub(super) receiving: Receiving,
-    /// When the bytes arrived that were just received, if the kernel stamped them.
-    pub(super) arrived: Option<Time>,
     /// The large request in progress; nothing else is begun meanwhile.
     pub(super) large: Option<Progress>,
     /// Whether a piece of it is with the store.
@@ -159,14 +155,12 @@ pub(super) struct Transmission {
 
 impl Connection {
     pub(super) fn new(newcomer: Newcomer) -> Self {
-        let Newcomer { socket, is_stamped, entered, export, spec, .. } = newcomer;
-        let (slot_guard, departures) = (newcomer.slot_guard, newcomer.departures);
+        let Newcomer { socket, entered, export, spec, slot_guard, departures, .. } = newcomer;
         let Entered { export: info, dialect, rest } = entered;
         let mut input = IoBuffer::new(Bytes::new(INPUT_BYTES));
         input.bytes_mut()[..rest.len()].copy_from_slice(&rest);
         Self {
             socket,
-            is_stamped,
             session: Session::new(info, dialect),
             export,
             first: spec.offset.get(),
@@ -178,7 +172,6 @@ impl Connection {
             unread: 0..rest.len(),
             reading: Reading::Header,
             receiving: Receiving::No,
-            arrived: None,
             large: None,
             is_piece_out: false,
             is_waiting: false,
@@ -226,6 +219,11 @@ impl Connection {
     pub(super) fn consume(&mut self, count: usize) {
         self.unread.start += count;
         debug_assert!(self.unread.start <= self.unread.end, "they were received");
+    }
+
+    /// Returns whether the next message has so many headers that no request is read before it is sent.
+    pub(super) fn is_full(&self) -> bool {
+        self.next.message.head_bytes() >= HEAD_BYTES_MAX
     }
 
     /// Returns how long the client's socket has had no room for replies, in total up to now.

@@ -38,8 +38,6 @@ pub(super) struct Lane {
     beside: Room,
     /// The number of its connections.
     pub(super) connections: usize,
-    /// The arrival of the last request that was read.
-    latest: Time,
     /// The last failure that was reported.
     pub(super) reported: Option<(&'static str, CallError)>,
     /// The instant from which the same failure is reported again.
@@ -73,18 +71,10 @@ impl Lane {
             of_contract: room(of_contract),
             beside: room(beside),
             connections: 0,
-            latest: Time::ZERO,
             reported: None,
             next_report: Time::ZERO,
             unreported: 0,
         }
-    }
-
-    /// Returns when a request counts as arrived that the kernel got at `at`: not before a request
-    /// that was read earlier, because the contract is charged in the order of reading.
-    pub(super) fn arrived(&mut self, at: Time) -> Time {
-        self.latest = self.latest.max(at);
-        self.latest
     }
 
     pub(super) fn part_max(&self) -> usize {

@@ -30,7 +30,6 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use rustix::io::Errno;
 use tidegate_device::{DataRing, Delivered, IoBuffer, Pace, Receive, Send, Socket};
@@ -73,8 +72,6 @@ pub(crate) fn room_bytes(spec: &ExportSpec, part_max: usize) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Newcomer {
     pub(crate) socket: Socket,
-    /// Whether the kernel stamps the bytes of the socket.
-    pub(crate) is_stamped: bool,
     pub(crate) entered: Entered,
     pub(crate) export: ExportId,
     pub(crate) spec: Arc<ExportSpec>,
@@ -184,23 +181,15 @@ impl Connections {
         self.slots[index].as_mut().expect("a connection outlives what refers to it")
     }
 
-    /// Takes what the ring has delivered, and reads the requests in it. A request counts from when
-    /// the kernel got its last byte, if the kernel says so, but not from before `since`, the last
-    /// iteration: until then its connection may have been left unread.
-    pub(crate) fn receive(
-        &mut self,
-        ring: &mut DataRing,
-        since: Time,
-        now: Time,
-        calls: &mut Vec<Call>,
-    ) {
+    /// Takes what the ring has delivered, and reads the requests in it. A request counts from `now`,
+    /// whenever its bytes were sent: its client has no influence on that, except by completing it.
+    pub(crate) fn receive(&mut self, ring: &mut DataRing, now: Time, calls: &mut Vec<Call>) {
         let mut delivered = std::mem::take(&mut self.delivered);
         ring.take_delivered(&mut delivered);
         for one in delivered.drain(..) {
             match one {
-                Delivered::Received { token, buffer, result, arrived } => {
-                    let arrived = arrived.map(|stamp| instant_of(stamp, now).max(since));
-                    self.received(index_of(token), buffer, result, arrived);
+                Delivered::Received { token, buffer, result } => {
+                    self.received(index_of(token), buffer, result);
                 }
                 Delivered::Sent { token, message, result } => {
                     self.taken(now, index_of(token), message, result);
@@ -221,10 +210,6 @@ impl Connections {
                 connection.is_to_read = false;
             }
             while self.read_next(now, index, calls) {}
-            if let Some(connection) = &mut self.slots[index] {
-                // What is left waits for more bytes or for room.
-                connection.arrived = None;
-            }
         }
     }
 
@@ -233,17 +218,10 @@ impl Connections {
         self.sent.drain(..).for_each(record);
     }
 
-    fn received(
-        &mut self,
-        index: usize,
-        buffer: IoBuffer,
-        result: Result<usize, Errno>,
-        arrived: Option<Time>,
-    ) {
+    fn received(&mut self, index: usize, buffer: IoBuffer, result: Result<usize, Errno>) {
         let connection = self.get(index);
         let count = result.unwrap_or(0);
         connection.owed_since = None;
-        connection.arrived = arrived;
         match std::mem::replace(&mut connection.receiving, Receiving::No) {
             Receiving::Input => {
                 connection.input = Some(buffer);
@@ -291,7 +269,8 @@ impl Connections {
     ///
     /// A connection that gets room from one that ends here has received its request already. It is
     /// read before it is flushed, in the next iteration: a receipt would take its input away, and
-    /// the client has nothing more to send.
+    /// the client has nothing more to send. The same holds for a connection whose next message was
+    /// full and is sent now.
     pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
         let mut flushing = std::mem::take(&mut self.flushing);
         std::mem::swap(&mut flushing, &mut self.to_flush);
@@ -306,8 +285,13 @@ impl Connections {
                 Phase::Broken(_) => self.abandon(index),
                 Phase::Open | Phase::Draining(_) => {
                     let is_awaited = self.lanes[&connection.export].has_waiting();
+                    let was_full = connection.is_full();
                     send(connection, ring, index, now, is_awaited);
-                    receive(connection, ring, index);
+                    if was_full && !connection.is_full() {
+                        self.list(index);
+                    } else {
+                        receive(connection, ring, index);
+                    }
                 }
             }
             let connection = self.get(index);
@@ -423,7 +407,7 @@ fn send(
     }
     let empty = connection.spare.take().unwrap_or_default();
     let Outgoing { message, owed } = std::mem::replace(&mut connection.next, empty);
-    // Nothing may follow a silent send for a long time: so nobody may wait for its end.
+    // It can take long until anything follows a silent send, so nothing must depend on its completion.
     let is_timed = connection.has_contract || is_awaited || connection.phase != Phase::Open;
     let pace = if is_timed { Pace::Timed } else { Pace::Silent };
     connection.sending = Some(Transmission { owed, pace, since: now, unsent: None });
@@ -438,19 +422,17 @@ fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
         return;
     }
     let (token, socket) = (index as u64, connection.socket.clone());
-    let is_stamped = connection.is_stamped;
     if let Reading::Payload(payload) = &mut connection.reading {
         let part = &mut payload.parts[payload.part];
         let buffer = part.data.take().expect("a part has memory until it is submitted");
         let end = usize::try_from(part.size.get()).expect("of memory");
         connection.receiving = Receiving::Payload;
-        let range = payload.filled..end;
-        return ring.push_receive(Receive { token, socket, buffer, range, is_stamped });
+        return ring.push_receive(Receive { token, socket, buffer, range: payload.filled..end });
     }
     let is_paused = connection.is_waiting
         || connection.is_holding
         || connection.large.is_some()
-        || connection.next.message.head_bytes() >= HEAD_BYTES_MAX;
+        || connection.is_full();
     if is_paused && matches!(connection.reading, Reading::Header) {
         return;
     }
@@ -462,15 +444,7 @@ fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
     }
     connection.receiving = Receiving::Input;
     let range = unread.len()..buffer.bytes().len();
-    ring.push_receive(Receive { token, socket, buffer, range, is_stamped });
-}
-
-/// Returns the instant of a stamp of the wall clock, at most `now`, which was read before. A wall
-/// clock that is set meanwhile makes it wrong by as much, within the caller's limits.
-fn instant_of(stamp: SystemTime, now: Time) -> Time {
-    let age = SystemTime::now().duration_since(stamp).unwrap_or_default();
-    let age = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
-    Time::from_ns(now.ns().saturating_sub(age))
+    ring.push_receive(Receive { token, socket, buffer, range });
 }
 
 fn index_of(token: u64) -> usize {

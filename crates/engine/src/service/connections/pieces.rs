@@ -9,7 +9,7 @@ use super::super::call::{Call, CallKind, CallPart, ReplySender};
 use super::super::export::lba;
 use super::connection::{Payload, Phase, Progress, Reading, Receiving};
 use super::lane::Charge;
-use super::{Connections, Ended, HEAD_BYTES_MAX, Operation};
+use super::{Connections, Ended, Operation};
 
 /// The largest piece of a write of zeroes: the service's thread itself writes them into memory.
 const ZERO_BYTES: usize = 1 << 20;
@@ -54,7 +54,7 @@ impl Connections {
 
     fn read_header(&mut self, now: Time, index: usize, calls: &mut Vec<Call>) -> bool {
         let connection = self.get(index);
-        if connection.is_waiting || connection.next.message.head_bytes() >= HEAD_BYTES_MAX {
+        if connection.is_waiting || connection.is_full() {
             return false;
         }
         if let Some(large) = connection.large {
@@ -290,15 +290,12 @@ impl Connections {
         let connection = self.get(index);
         connection.outstanding += 1;
         let export = connection.export;
-        let arrived = connection.arrived.unwrap_or(now);
-        let lane = self.lanes.get_mut(&export).expect("a lane outlives its connections");
-        let released = lane.arrived(arrived);
         let number = self.free_operations.pop().unwrap_or_else(|| {
             self.operations.push(None);
             self.operations.len() - 1
         });
         self.operations[number] = Some(operation);
         let answer = ReplySender::Operation(number);
-        calls.push(Call { export, kind, released, parts, answer });
+        calls.push(Call { export, kind, released: now, parts, answer });
     }
 }

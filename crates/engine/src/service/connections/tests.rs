@@ -3,11 +3,9 @@
 //! a ring with real sockets and without a disk; the test answers the calls and sets the time.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use tidegate_device::{Waker, stamp_arrivals};
+use tidegate_device::Waker;
 use tidegate_model::{BestEffortShare, Bytes};
 use tidegate_nbd::{BlockSizes, Dialect, ExportInfo, wire};
 
@@ -36,8 +34,6 @@ struct Fixture {
     ring: DataRing,
     departures: Arc<Departures>,
     now: Time,
-    /// The last iteration.
-    since: Time,
     /// The calls that have no reply.
     calls: Vec<Call>,
 }
@@ -50,21 +46,18 @@ impl Fixture {
             ring: DataRing::new(None, 64, waker.clone()).unwrap(),
             departures: Arc::new(Departures::new(waker)),
             now: Time::ZERO,
-            since: Time::ZERO,
             calls: Vec::new(),
         }
     }
 
     /// Connects a client that sent `reads` reads of `length` bytes together with its last option.
     fn client(&mut self, reads: usize, length: usize) -> UnixStream {
-        let (ours, theirs) = UnixStream::pair().unwrap();
-        self.welcome(ours.into(), read(length).repeat(reads));
-        theirs
+        self.client_of(Dialect::default(), read(length).repeat(reads))
     }
 
-    /// Connects a client whose handshake ended on this socket, with the bytes that it sent.
-    fn welcome(&mut self, socket: OwnedFd, rest: Vec<u8>) {
-        let socket = Arc::new(socket);
+    /// Connects a client that sent these bytes together with its last option.
+    fn client_of(&mut self, dialect: Dialect, rest: Vec<u8>) -> UnixStream {
+        let (ours, theirs) = UnixStream::pair().unwrap();
         let block = BlockSizes { minimum: 512, preferred: 4096, maximum: wire::REQUEST_BYTES_MAX };
         let export = ExportInfo {
             name: "rest".to_owned(),
@@ -85,9 +78,8 @@ impl Fixture {
             is_read_only: false,
         };
         self.connections.welcome(Newcomer {
-            is_stamped: stamp_arrivals(&socket),
-            socket,
-            entered: Entered { export, dialect: Dialect::default(), rest },
+            socket: Arc::new(ours.into()),
+            entered: Entered { export, dialect, rest },
             export: EXPORT,
             spec: Arc::new(spec),
             part_max: PART_MAX,
@@ -95,6 +87,7 @@ impl Fixture {
             departures: self.departures.clone(),
             patience: PATIENCE,
         });
+        theirs
     }
 
     /// Runs one iteration in the order of the service's loop, and answers this many calls in it.
@@ -104,7 +97,7 @@ impl Fixture {
 
     fn iterate_with(&mut self, answers: usize, result: Result<Answered, CallError>) {
         let Self { connections, ring, calls, now, .. } = self;
-        connections.receive(ring, std::mem::replace(&mut self.since, *now), *now, calls);
+        connections.receive(ring, *now, calls);
         let answered: Vec<Call> = calls.drain(..answers).collect();
         for Call { parts, answer, .. } in answered {
             let ReplySender::Operation(operation) = answer else { unreachable!("of a connection") };
@@ -141,39 +134,41 @@ impl Fixture {
 
 /// Returns a request to read this many bytes.
 fn read(length: usize) -> Vec<u8> {
-    let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
-    read.extend([0; 20]);
-    read.extend(u32::try_from(length).unwrap().to_be_bytes());
-    read
+    request(wire::CMD_READ, length)
 }
 
-/// A request waits while the service's thread is not running, or reads no sockets. That time is the
-/// client's too, but not the time before the last iteration, when it could have been left unread for
-/// want of room.
+/// Returns a request of this type, at the first byte.
+fn request(command: u16, length: usize) -> Vec<u8> {
+    let mut request = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
+    request.extend([0; 2]);
+    request.extend(command.to_be_bytes());
+    request.extend([0; 16]);
+    request.extend(u32::try_from(length).unwrap().to_be_bytes());
+    request
+}
+
+/// A client must not date its requests: neither by the first bytes of one, nor by another one in the
+/// same receipt.
 #[test]
-fn a_request_over_tcp_counts_from_when_the_kernel_got_it() {
-    const UNREAD: Duration = Duration::from_ms(20);
+fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     let mut fixture = Fixture::new();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    fixture.welcome(listener.accept().unwrap().0.into(), Vec::new());
+    let mut client = fixture.client(0, 0);
     fixture.iterate(0);
-    let mut arrived = |fixture: &mut Fixture, later| {
-        client.write_all(&read(512)).unwrap();
+    let write = [request(wire::CMD_WRITE, 512), vec![7; 512]].concat();
+    let sent = [read(512), read(512), write].concat();
+    let length = read(512).len();
+    // Half a request; its rest, another one, and half a payload; the rest of that.
+    let receipts = [(20, 0), (3 * length + 100, 2), (sent.len(), 1)];
+    let mut begin = 0;
+    for (end, count) in receipts {
+        client.write_all(&sent[begin..end]).unwrap();
+        begin = end;
         fixture.ring.wait(Duration::from_ms(60_000)).unwrap();
-        std::thread::sleep(std::time::Duration::from_nanos(UNREAD.ns()));
-        fixture.later(later);
+        fixture.later(Duration::from_ms(20));
         fixture.iterate(0);
-        fixture.calls.pop().expect("it was read").released
-    };
-    // The kernel begins to stamp some time after it is asked.
-    let is_stamped = (0..100).any(|_| {
-        let released = arrived(&mut fixture, Duration::from_ms(1_000_000));
-        released + UNREAD <= fixture.now
-    });
-    assert!(is_stamped);
-    let last = fixture.now;
-    assert_eq!(arrived(&mut fixture, Duration::from_ms(1)), last);
+        let released: Vec<Time> = fixture.calls.drain(..).map(|call| call.released).collect();
+        assert_eq!(released, vec![fixture.now; count]);
+    }
 }
 
 /// The client that waits had its request in memory, and the service armed a receipt into that
@@ -224,6 +219,28 @@ fn requests_that_wait_for_the_room_of_sent_replies_are_read() {
     let mut replies = Vec::new();
     client.read_to_end(&mut replies).unwrap();
     assert_eq!(replies.len(), (PARTS + 2) * (wire::SIMPLE_REPLY_BYTES + 512));
+}
+
+/// The replies to requests without data filled a message. It was sent, and the input, with requests
+/// that were not read yet, went to the ring: they waited until the client sent something more.
+#[test]
+fn requests_behind_a_full_message_are_read() {
+    /// More than the replies in a full message, and they fit into the input.
+    const REQUESTS: usize = 1_170;
+    /// A chunk's header, the context, and one extent.
+    const REPLY: usize = 20 + 4 + 8;
+    const { assert!(REQUESTS * REPLY > HEAD_BYTES_MAX) };
+    let mut fixture = Fixture::new();
+    let dialect = Dialect { is_structured: true, has_allocation: true, ..Dialect::default() };
+    let status = request(wire::CMD_BLOCK_STATUS, 4096);
+    let mut client = fixture.client_of(dialect, status.repeat(REQUESTS));
+    for _ in 0..4 {
+        fixture.iterate(0);
+    }
+    client.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+    let mut replies = vec![0; REQUESTS * REPLY];
+    client.read_exact(&mut replies).unwrap();
+    assert_eq!(fixture.connections.look_at(), None, "it owes nothing");
 }
 
 /// A client of a removed export is told so once and disconnected: otherwise it would never look for
