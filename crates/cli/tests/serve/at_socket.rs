@@ -5,17 +5,16 @@
 //!
 //! A machine that stops for longer than the file says breaks a premise, not the bound. So a thread
 //! on each processor, more urgent than the service, measures for how long the machine keeps even
-//! such a thread waiting, and the service may be later by as much and no more.
+//! such a thread waiting, and the service may be later by as much and no more. Of several rounds, the
+//! one with the quietest machine is judged. The canary is a server that is stopped during its reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use serde_json::Value;
-use tidegate_model::Time;
+use rustix::process::{Signal, kill_process};
 use tidegate_model::drive_file::PlaceFamily;
+use tidegate_model::{Duration, Time};
 use tidegate_platform::Clock;
 use tidegate_platform::affinity::Affinity;
-use tidegate_platform::realtime::PRIORITY;
 use tidegate_platform::scheduling::Scheduling;
 
 use crate::attacks::Over;
@@ -23,12 +22,17 @@ use crate::common::Folder;
 use crate::nbd::Client;
 use crate::server::Server;
 
-/// The host may take 3 ms of the bound.
+/// The host may take 3 ms of the bound. The priority is above that of other tests' services, so only
+/// the probes are more urgent.
 const SERVE: &str = "simulate = \"slow.drive.toml\"\ncontrol = \"s.ctl\"\n\
     host = { release = \"1ms\", submit = \"500us\", complete = \"500us\", reply = \"1ms\" }\n\
+    thread = { priority = 60 }\n\
     [[export]]\nname = \"keeper\"\nsize = \"64MiB\"\nread_only = true\n\
     contract = { period = \"40ms\", size_max = \"4KiB\", op = \"read\" }\n\
     [[export]]\nname = \"flooder\"\nsize = \"64MiB\"\nread_only = true\nbest_effort = true\n";
+
+/// The priority of the probes.
+const PROBE_PRIORITY: u8 = 61;
 
 /// Returns a drive whose batches of 1 to 4 take 2.0 to 2.3 ms at all places.
 fn drive() -> String {
@@ -41,48 +45,75 @@ fn drive() -> String {
     )
 }
 
-/// The reads of the tenant, one each 45 ms.
-const READS: usize = 60;
+/// The number of rounds, and the tenant's reads in each.
+const ROUNDS: usize = 2;
+const READS: usize = 24;
+const READ_INTERVAL: Duration = Duration::from_ms(45);
 
 /// The connections of the flood, and the requests of each that are always outstanding.
-const FLOODING: (usize, usize) = (16, 64);
+const CONNECTIONS: usize = 16;
+const OUTSTANDING: usize = 64;
 
 /// How often the machine is probed, and the time in which its delays add up: longer than the bound.
-const PROBED: tidegate_model::Duration = tidegate_model::Duration::from_ms(1);
-const WINDOW: tidegate_model::Duration = tidegate_model::Duration::from_ms(50);
+const PROBE_INTERVAL: Duration = Duration::from_us(250);
+const WINDOW: Duration = Duration::from_ms(20);
+
+/// The shortest time of a batch.
+const BATCH_MIN: Duration = Duration::from_ms(2);
+
+/// For how long the canary stops the server.
+const STOPPED: Duration = Duration::from_ms(30);
+
+/// The figures of one round.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    bound: Duration,
+    at_socket: Duration,
+    /// How late the machine was.
+    late: Duration,
+}
+
+impl Round {
+    /// Returns whether the service was later than its bound and the machine allow.
+    fn is_too_late(self) -> bool {
+        self.at_socket > self.bound + self.late
+    }
+}
 
 /// Measures until `is_over` how late this processor wakes an urgent thread; returns the delays of
-/// more than a tenth of the interval. `None` without the permission.
-fn probe(cpu: u32, clock: Clock, is_over: &AtomicBool) -> Option<Vec<(Time, u64)>> {
+/// more than 0.1 ms. `None` without the permission.
+fn probe(cpu: u32, clock: Clock, is_over: &AtomicBool) -> Option<Vec<(Time, Duration)>> {
     Affinity::of_cpus(&[cpu])?.apply(None).ok()?;
-    Scheduling::fifo(PRIORITY + 1).apply(None).ok()?;
+    Scheduling::fifo(PROBE_PRIORITY).apply(None).ok()?;
     let mut late = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
-        let due = clock.now() + PROBED;
+        let due = clock.now() + PROBE_INTERVAL;
         clock.sleep_until(due);
         let delay = clock.now().since(due);
-        if delay.ns() > PROBED.ns() / 10 {
-            late.push((due, delay.ns()));
+        if delay > Duration::from_us(100) {
+            // The machine may have stopped up to an interval before the probe was due.
+            late.push((due, delay + PROBE_INTERVAL));
         }
     }
     Some(late)
 }
 
 /// Returns the largest sum of delays that begin within one window.
-fn longest(mut late: Vec<(Time, u64)>) -> Duration {
+fn longest(mut late: Vec<(Time, Duration)>) -> Duration {
     late.sort_unstable();
     let sum = |first: usize| {
         let end = late[first].0 + WINDOW;
-        late[first..].iter().take_while(|(at, _)| *at < end).map(|(_, ns)| ns).sum()
+        let within = late[first..].iter().take_while(|(at, _)| *at < end);
+        within.fold(Duration::ZERO, |sum, (_, delay)| sum + *delay)
     };
-    Duration::from_nanos((0..late.len()).map(sum).max().unwrap_or(0))
+    (0..late.len()).map(sum).max().unwrap_or(Duration::ZERO)
 }
 
 /// Keeps one connection of the flood busy; returns the number of its replies.
 fn flood(server: &Server, is_over: &AtomicBool) -> usize {
     let mut client = Client::connect(&server.socket(), "flooder").unwrap();
-    let ask = |client: &mut Client| client.ask_read(0, 256 << 10).unwrap();
-    for _ in 0..FLOODING.1 {
+    let ask = |client: &mut Client| client.ask_read(0, 64 << 10).unwrap();
+    for _ in 0..OUTSTANDING {
         ask(&mut client);
     }
     let mut replies = 0;
@@ -95,55 +126,77 @@ fn flood(server: &Server, is_over: &AtomicBool) -> usize {
 }
 
 /// Reads on time; returns the longest response, which contains the wait of this ordinary thread for a
-/// processor.
-fn keep(server: &Server) -> Duration {
+/// processor. `is_stopped`: stops the server during each read.
+fn keep(server: &Server, clock: Clock, is_stopped: bool) -> Duration {
     let mut client = Client::connect(&server.socket(), "keeper").unwrap();
     let mut slowest = Duration::ZERO;
     for _ in 0..READS {
-        let begun = std::time::Instant::now();
-        assert!(client.read(0, 4096).unwrap().is_ok());
-        slowest = slowest.max(begun.elapsed());
-        std::thread::sleep(Duration::from_millis(45).saturating_sub(begun.elapsed()));
+        let begun = clock.now();
+        client.ask_read(0, 4096).unwrap();
+        if is_stopped {
+            clock.sleep_until(begun + Duration::from_ms(1));
+            kill_process(server.process(), Signal::STOP).unwrap();
+            clock.sleep_until(clock.now() + STOPPED);
+            kill_process(server.process(), Signal::CONT).unwrap();
+        }
+        assert!(client.inner().reply().unwrap().result.is_ok());
+        slowest = slowest.max(clock.now().since(begun));
+        clock.sleep_until(begun + READ_INTERVAL);
     }
     slowest
+}
+
+/// Runs one round; returns its figures. `None`, after printing the reason, if no server can be started
+/// or the machine cannot be measured. `is_stopped`: the server is stopped during each read.
+fn round(folder: &Folder, is_stopped: bool) -> Option<Round> {
+    let server = Server::start(folder, SERVE, &[])?;
+    let (clock, is_over) = (Clock::start(), AtomicBool::new(false));
+    let (slowest, late) = std::thread::scope(|scope| {
+        let (over, is_over, server) = (Over(&is_over), &is_over, &server);
+        let affinity = Affinity::of(None).unwrap();
+        let start_probe = |cpu| scope.spawn(move || probe(cpu, clock, is_over));
+        let probes: Vec<_> = affinity.cpus().map(start_probe).collect();
+        let start_flood = |_| scope.spawn(move || flood(server, is_over));
+        let floods: Vec<_> = (0..CONNECTIONS).map(start_flood).collect();
+        let slowest = keep(server, clock, is_stopped);
+        drop(over);
+        let replies: usize = floods.into_iter().map(|it| it.join().unwrap()).sum();
+        assert!(replies > CONNECTIONS, "{replies} replies");
+        let late: Option<Vec<_>> = probes.into_iter().map(|it| it.join().unwrap()).collect();
+        (slowest, late.map(|late| longest(late.concat())))
+    });
+    let (_, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
+    let keeper = &seen["exports"][0];
+    let ns = |key: &str| Duration::from_ns(keeper[key].as_u64().unwrap());
+    let (bound, at_disk, at_socket) = (ns("bound_ns"), ns("response_ns_max"), ns("socket_ns_max"));
+    println!(
+        "bound {bound}, at the disk {at_disk}, at the socket {at_socket}, at the client {slowest}"
+    );
+    assert!(is_stopped || keeper["unexplained"] == 0, "{keeper}");
+    assert!(at_socket > BATCH_MIN, "{keeper}");
+    // The figure at the disk contains requests beyond the contract, the other one does not.
+    assert!(at_socket >= at_disk || keeper["beyond"] != 0, "{keeper}");
+    assert_eq!(server.stop().0, Some(0));
+    let Some(late) = late else {
+        println!("not compared: this user has no real-time priority");
+        return None;
+    };
+    println!("the machine was late by {late}");
+    Some(Round { bound, at_socket, late })
 }
 
 #[test]
 fn a_flood_beside_a_contract_keeps_the_bound_at_the_socket() {
     let folder = Folder::new();
     folder.file("slow.drive.toml", &drive());
-    let Some(server) = Server::start(&folder, SERVE, &[]) else { return };
-    let is_over = AtomicBool::new(false);
-    let (slowest, probed) = std::thread::scope(|scope| {
-        let over = Over(&is_over);
-        let affinity = Affinity::of(None).unwrap();
-        let (clock, is_over) = (Clock::start(), &is_over);
-        let probe = |cpu| scope.spawn(move || probe(cpu, clock, is_over));
-        let measuring: Vec<_> = affinity.cpus().map(probe).collect();
-        let flood = || flood(&server, is_over);
-        let floods: Vec<_> = (0..FLOODING.0).map(|_| scope.spawn(flood)).collect();
-        let slowest = keep(&server);
-        drop(over);
-        let replies: usize = floods.into_iter().map(|it| it.join().unwrap()).sum();
-        assert!(replies > FLOODING.0, "{replies} replies");
-        let probed: Option<Vec<_>> = measuring.into_iter().map(|it| it.join().unwrap()).collect();
-        (slowest, probed)
-    });
-    let (_, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
-    let keeper = &seen["exports"][0];
-    let ns = |key: &str| Duration::from_nanos(keeper[key].as_u64().unwrap());
-    let (bound, at_disk, at_socket) = (ns("bound_ns"), ns("response_ns_max"), ns("socket_ns_max"));
-    println!(
-        "bound {bound:?}, at the disk {at_disk:?}, at the socket {at_socket:?}, at the client \
-         {slowest:?}"
-    );
-    assert_eq!(keeper["unexplained"], Value::from(0), "{keeper}");
-    assert!(at_socket >= at_disk && at_socket > Duration::from_millis(2), "{keeper}");
-    let Some(probed) = probed else {
-        return println!("not compared: this user has no real-time priority");
-    };
-    let late = longest(probed.into_iter().flatten().collect());
-    println!("the machine was late by {late:?} at most");
-    assert!(at_socket <= bound + late, "{at_socket:?} exceeds {bound:?} by more than {late:?}");
-    assert_eq!(server.stop().0, Some(0));
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let Some(round) = round(&folder, false) else { return };
+        rounds.push(round);
+    }
+    let quietest = rounds.into_iter().min_by_key(|round| round.late).expect("there are rounds");
+    assert!(!quietest.is_too_late(), "{quietest:?}");
+    let Some(canary) = round(&folder, true) else { return };
+    let is_loud = canary.bound + canary.late >= STOPPED;
+    assert!(is_loud || canary.is_too_late(), "a stopped server was not noticed: {canary:?}");
 }

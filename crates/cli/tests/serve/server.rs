@@ -166,6 +166,10 @@ impl Server {
         (self.memory_kib("VmHWM:"), mib << 10)
     }
 
+    pub(crate) fn process(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
         Self::send(signal, self.child.id());
     }
