@@ -8,7 +8,7 @@
 
 The steps: `random` runs the commands that the drive file names ("Made by"), `places` measures the
 families of places, `climb` lets the adversary of tests/soundness search for longer batches. Comments
-stay. crates/drive/tests/drives/fingerprints.txt says whether a drive's tables are stale.
+stay. crates/drive/tests/all/drives/fingerprints.txt says whether a drive's tables are stale.
 """
 
 import argparse

@@ -249,10 +249,10 @@ const CASES: &[Case] = &[
 /// Files that suggest commands: the number of their lines with one, and the tests, or the reason why
 /// a line needs none.
 const SOURCES: &[(&str, usize, &str)] = &[
-    ("attach/src/error.rs", 1, "needs root: `tests/attach.rs` detaches by name"),
+    ("attach/src/error.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
     ("cli/src/command_line.rs", 1, "doubts in full; doubts of a simulation in full"),
     ("cli/src/ctl.rs", 1, "an export without its name"),
-    ("cli/src/drive/attach.rs", 1, "needs root: `tests/attach.rs` detaches by name"),
+    ("cli/src/drive/attach.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
     ("cli/src/drive/detach.rs", 1, "an attached drive of another name"),
     ("cli/src/drive/show.rs", 1, "a drive without plots"),
     ("cli/src/nbd.rs", 1, "an export that the server does not have: `nbd_client`"),
@@ -278,7 +278,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("model/src/serve_file.rs", 1, "flushes that were not measured"),
     ("model/src/workload_file.rs", 1, "a processor in place of a disk"),
     ("policy/src/build.rs", 1, "a policy that needs mechanics"),
-    ("report/src/drive/attached.rs", 1, "needs root: `tests/attach.rs` detaches by name"),
+    ("report/src/drive/attached.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
     ("report/src/drive/list.rs", 1, "names a command"),
     ("report/src/page/wrap.rs", 1, "the start of a command"),
     ("report/src/tune.rs", 1, "names a command"),

@@ -5,7 +5,7 @@
 mod common;
 mod figures;
 mod hostile;
-#[path = "../../../drive/tests/mechanical/layout_checks.rs"]
+#[path = "../../../drive/tests/all/mechanical/layout_checks.rs"]
 mod layout_checks;
 mod layouts;
 mod real;

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All tests of this crate, as one program: it is linked once, and its tests share the cores.
+
+mod cpu;
+mod sporadic;

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All tests of this crate, as one program: it is linked once, and its tests share the cores.
+
+mod planted;
+mod sporadic_exhaustive;
+mod sporadic_invariants;
+mod sporadic_suite;

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All tests of this crate, as one program: it is linked once, and its tests share the cores.
+
+mod common;
+mod create;
+mod data_ring;
+mod loop_devices;
+mod ring;
+mod target;

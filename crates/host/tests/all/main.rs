@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All tests of this crate, as one program: it is linked once, and its tests share the cores.
+
+mod common;
+mod contracts;
+mod host_loop;
