@@ -6,9 +6,12 @@ A simulated drive is attached as a block device (`tidegate drive attach`, root).
 256 KiB each 160 ms, with I/O priority of class rt; others keep 64 random reads of 256 KiB
 outstanding, as one process or as 64. Each row puts a different layer between them and the disk:
 
-  none mq-deadline mq-deadline-4 kyber bfq bfq-strict    the kernel's scheduler of the device
+  none mq-deadline kyber bfq            the kernel's scheduler of the device as it is delivered
+  mq-deadline-expert bfq-expert         with the settings of EXPERT
+  mq-deadline-4 bfq-strict              with four requests at most, and with strict guarantees alone
   nbdkit-file      nbdkit's file plugin on the device (scheduler none), both clients by NBD
   qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
+  tidegate-device  tidegate serve on the same device, without knowledge of positions
   tidegate         tidegate serve on the same simulated drive, with a contract and best effort: the
                    policy that it chooses, and a deadline as long as the period
   tidegate-adaptive-drain, tidegate-das    the same with these policies, and short deadlines
@@ -42,15 +45,26 @@ CONTRACT_MS = 150
 MARGIN_MS = 3
 SIZE_KIB = 256
 OUTSTANDING = 64
-SCHEDULERS = ["none", "mq-deadline", "mq-deadline-4", "kyber", "bfq", "bfq-strict"]
+# What a row changes of the queue after its scheduler is set, in this order.
+EXPERT = {
+    "mq-deadline-4": {"nr_requests": "4"},
+    "mq-deadline-expert": {
+        "nr_requests": "512", "nomerges": "2", "iosched/prio_aging_expire": "3600000", "iosched/front_merges": "0",
+    },
+    "bfq-strict": {"iosched/strict_guarantees": "1", "iosched/low_latency": "0"},
+    "bfq-expert": {"nr_requests": "512", "iosched/low_latency": "0", "iosched/slice_idle": "0"},
+}  # fmt: skip
+SCHEDULERS = ["none", "mq-deadline", "kyber", "bfq", *EXPERT]
 # Policy (None: chosen by serve) and deadline. The deadline of adaptive-drain is enough for two
 # requests on the disk, so that best effort continues while the stream pauses.
 TIDEGATE = {
+    "tidegate-device": ("dqf", 60),
     "tidegate": (None, CONTRACT_MS),
     "tidegate-adaptive-drain": ("adaptive-drain", 35),
     "tidegate-das": ("das", 24),
 }
 POLICY = {
+    "dqf": '[policy]\nname = "dqf"\n',
     "adaptive-drain": '[policy]\nname = "adaptive-drain"\n',
     "das": f'[policy]\nname = "das"\n[policy.das]\nmargin = "{MARGIN_MS}ms"\n',
 }
@@ -94,9 +108,9 @@ def run(*command):
 @contextlib.contextmanager
 def attached(options):
     """Attaches the drive as a block device."""
-    said = run(options.tidegate, "drive", "attach", options.drive, "--name", NAME, "--background")
+    said = run(options.tidegate, "drive", "attach", options.drive, "--name", NAME, "--background", "--json")
     try:
-        yield pathlib.Path(re.search(r"^Device\s+(\S+)", said, re.M).group(1))
+        yield pathlib.Path(json.loads(said)["device"])
     finally:
         end = run(options.tidegate, "drive", "detach", NAME)
         with open(options.output / "drive.txt", "a") as log:
@@ -124,13 +138,9 @@ def set_scheduler(device, row):
     # Flushes the page cache: an earlier row's data there would bypass the disk.
     run("blockdev", "--flushbufs", device)
     queue = pathlib.Path("/sys/block") / device.name / "queue"
-    (queue / "scheduler").write_text({"mq-deadline-4": "mq-deadline", "bfq-strict": "bfq"}.get(row, row))
-    settings = {}
-    if row == "mq-deadline-4":
-        settings["nr_requests"] = "4"
-    if row == "bfq-strict":
-        settings |= {"iosched/strict_guarantees": "1", "iosched/low_latency": "0"}
-    for name, value in settings.items():
+    (queue / "nomerges").write_text("0")
+    (queue / "scheduler").write_text(re.sub("-(4|expert|strict)$", "", row))
+    for name, value in EXPERT.get(row, {}).items():
         (queue / name).write_text(value)
 
 
@@ -225,9 +235,11 @@ def on_device(options, row, processes, device, sockets):
 
 
 SERVE = """\
-simulate = "{drive}"
+{store}
 socket = "{socket}"
 control = "{socket}.ctl"
+[limits]
+connections = {connections}
 {policy}
 [[export]]
 name = "stream"
@@ -243,26 +255,24 @@ best_effort = true
 """
 
 
-def tidegate(row, options, processes, sockets):
+def tidegate(row, options, processes, sockets, device=None):
     """Measures a row served by Tidegate; returns the bound of its contract in ms too."""
     label = f"{row}-{processes}"
     name, deadline = TIDEGATE[row]
     socket = f"{sockets}/{label}"
     file = options.output / f"{label}.toml"
     text = SERVE.format(
-        drive=options.drive,
+        store=f'backing = "{device}"\ndrive = "{options.drive}"' if device else f'simulate = "{options.drive}"',
         socket=socket,
+        connections=processes + 1,
         period=CONTRACT_MS,
         deadline=deadline,
         size=SIZE_KIB,
         policy=POLICY.get(name, ""),
     )
     file.write_text(text)
-    printed = run(options.tidegate, "serve", file, "--print").splitlines()
-    (options.output / f"{label}-check.txt").write_text("\n".join(printed))
-    command = shlex.split(printed[-1])
-    if processes > 1:
-        command = for_many_connections(command)
+    (options.output / f"{label}-check.txt").write_text(run(options.tidegate, "serve", file, "--print"))
+    command = [options.tidegate, "serve", file]
     with server(command, [socket, f"{socket}.ctl"], options.output / f"{label}.log"):
         effort = by_nbd(socket, "effort")
 
@@ -277,14 +287,6 @@ def tidegate(row, options, processes, sockets):
         (options.output / label / "statistics.json").write_text(json.dumps(exports(), indent=1))
         bounds = [export["bound_ns"] for export in exports() if export["bound_ns"]]
         return *found, bounds[0] / 1e6 if bounds else None
-
-
-def for_many_connections(command):
-    """Adapts the command to 64 processes: their 64 connections exceed the limit for two exports, and
-    each connection needs fewer threads, for one request at a time."""
-    command = [re.sub(r"^(limit|connections)=\d+", r"\1=100", part) for part in command]
-    command[command.index("--threads") + 1] = "4"
-    return command
 
 
 def quantile(times, share):
@@ -331,14 +333,18 @@ def main():
 
     print(HEADER, flush=True)
     with tempfile.TemporaryDirectory(prefix="peers-") as sockets:
-        of_device = [row for row in options.rows if row not in TIDEGATE]
+        in_server = [row for row in options.rows if row in TIDEGATE and row != "tidegate-device"]
+        of_device = [row for row in options.rows if row not in in_server]
         if of_device:
             with attached(options) as device:
                 for row in of_device:
                     for processes in options.processes:
-                        found = on_device(options, row, processes, device, sockets)
-                        add(row, processes, *found, None)
-        for row in [row for row in options.rows if row in TIDEGATE]:
+                        if row in TIDEGATE:
+                            set_scheduler(device, "none")
+                            add(row, processes, *tidegate(row, options, processes, sockets, device))
+                        else:
+                            add(row, processes, *on_device(options, row, processes, device, sockets), None)
+        for row in in_server:
             for processes in options.processes:
                 add(row, processes, *tidegate(row, options, processes, sockets))
     table = f"{HEADER}\n" + "\n".join(lines) + "\n"
