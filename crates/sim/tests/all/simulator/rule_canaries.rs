@@ -3,14 +3,15 @@
 //! catches a policy that breaks the rule, and finds no violation of the policy itself in the same
 //! scenario.
 
-use tidegate_model::{Intensity, Plan, PolicyName, Time, Workload};
+use tidegate_model::{Class, Intensity, Plan, PolicyName, Request, Time, Workload};
 use tidegate_policy::{
     AdaptiveDrain, Decision, Event, Fifo, Full, GatedDrain, MqDeadline, Noop, Policy, RtioSlots,
 };
-use tidegate_sim::checkers::Breach;
+use tidegate_sim::checkers::{AdaptiveGate, Breach};
 
 use super::common::{
-    self, TIMES_MS, assert_found, assert_only, load, ms, plan, table, task, workload,
+    self, TIMES_MS, assert_found, assert_only, at, load, ms, plan, request, sent_at, table, task,
+    workload,
 };
 
 /// drain(q): with fewer best-effort requests than the drive accepts, the deadlines can be met.
@@ -93,6 +94,29 @@ fn best_effort_may_use_the_time_until_the_next_release() {
     let policy = AdaptiveDrain::new(&plan(&slower, 4, 0));
     let breaches = breaches_of(&workload, PolicyName::AdaptiveDrain, policy);
     assert_found("slower", &breaches, is_late);
+}
+
+/// A stream without a period says nothing about the next release of the task.
+#[test]
+fn only_releases_of_the_task_give_best_effort_time() {
+    let mut workload = drained_workload(1);
+    workload.tasks[0].deadline = ms(30);
+    let plan = plan(&workload, 4, 0);
+    let batch: Vec<_> = (1..=4).map(|id| request(id, 9, Class::BestEffort)).collect();
+    let after = |source, class| {
+        sent_at(at(0), AdaptiveGate::new(&plan), &[request(0, source, class)], &batch)
+    };
+    assert_eq!(after(0, Class::Hard), []);
+    assert_only("a stream", &after(1, Class::Soft), is_late);
+}
+
+/// Without tasks nothing is promised: a request that is alone on the drive may be late.
+#[test]
+fn late_request_alone_on_the_drive_breaks_no_rule() {
+    let gate = || AdaptiveGate::new(&plan(&drained_workload(0), 4, 0));
+    let late = |id| Request { due: Some(at(1)), ..request(id, 0, Class::Soft) };
+    assert_eq!(sent_at(at(0), gate(), &[late(0)], &[late(0)]), []);
+    assert_only("together", &sent_at(at(0), gate(), &[], &[late(0), late(1)]), is_late);
 }
 
 /// `gated-drain` for one task, beside two: it counts too few units.
