@@ -23,7 +23,7 @@ void tg_adaptive_init(struct tg *tg)
 		adaptive->deadline = tg_min(adaptive->deadline, tg->plan.tasks[i].deadline);
 		requests += tg->plan.tasks[i].requests;
 	}
-	/* Of several, one may always release. */
+	/* With several requests, the next release can come at any time. */
 	adaptive->period = requests == 1 ? tg->plan.tasks[0].period : 0;
 }
 

@@ -152,14 +152,14 @@ static struct tg_decision decide(struct tg *tg, u64 now)
 struct tg_decision tg_decide(struct tg *tg, u64 now)
 {
 	struct tg_decision decision;
-	u64 turn;
+	u64 next;
 
 	if (!tg->is_round)
 		tg_tokens_hand_over(tg, now);
 	decision = decide(tg, now);
 	tg->is_round = decision.what == TG_SEND;
-	turn = tg_heap_key(&tg->turns);
-	if (tg->is_round || turn == TG_NEVER)
+	next = tg_heap_key(&tg->next_tokens);
+	if (tg->is_round || next == TG_NEVER)
 		return decision;
-	return tg_not_before(decision.what == TG_NOT_BEFORE ? tg_min(decision.at, turn) : turn);
+	return tg_not_before(decision.what == TG_NOT_BEFORE ? tg_min(decision.at, next) : next);
 }

@@ -5,14 +5,14 @@
  *	tg_insert, tg_complete, tg_cancel	all events of an instant, completions first
  *	tg_decide until it is not TG_SEND	the round: what it sends goes to the device together
  *
- * Nothing here reads a clock, allocates, divides or sleeps. The kernel's headers only give the names
- * of types. The caller serialises all calls on one struct tg, and its `now` never
- * decreases. The rules, their sources and their guarantees are those of the Rust policies of the
- * same names (crates/policy); tests/kernel holds both to the same decisions.
+ * Nothing here reads a clock, allocates, divides or sleeps. The kernel's headers only give the
+ * names of types. The caller serialises all calls on one struct tg, and its `now` never decreases.
+ * The rules, their sources and their guarantees are those of the Rust policies of the same names
+ * (crates/policy); tests/kernel holds both to the same decisions.
  *
  * Cost, for n queued requests and u units (requests that one job of each task releases):
  *
- *	tg_insert, tg_cancel	O(log n); with tokens once for each request that gets its token
+ *	tg_insert, tg_cancel	O(log n); with tokens, O(log n) for each request that gets its token
  *	tg_complete		O(log n + e), e the requests of one job
  *	tg_decide		O(log n); `gated-drain` at most O(u log u), when an idle device may
  *				not get all waiting units, or when all units become ready at once
@@ -31,7 +31,7 @@
 
 enum tg_policy {
 	TG_DQF,			/* batches to an idle device, filled with best effort */
-	TG_RTIO_LIMIT,		/* real time alone on the device, best effort up to a depth */
+	TG_RTIO_LIMIT,		/* real time in rounds, topped up with best effort to a depth */
 	TG_ADAPTIVE_DRAIN,	/* best effort until the latest safe instant, for one task */
 	TG_GATED_DRAIN,		/* the same for several tasks */
 	TG_POLICIES,
@@ -55,7 +55,7 @@ enum tg_class {
 struct tg_request {
 	/* Set by the caller before tg_insert. */
 	enum tg_class class;
-	u32 task;		/* the contract by index; any other: no contract */
+	u32 task;		/* index of its task; any other value means no contract */
 	u64 released;		/* ns */
 	/* ns: later than released if something held it back; never decreases within a task */
 	u64 eligible;
@@ -70,13 +70,13 @@ struct tg_request {
 };
 
 enum tg_stage {
-	TG_COOLING,		/* idle until next_release */
-	TG_READY,		/* idle since then */
+	TG_COOLING,		/* idle, and its next release is not due yet */
+	TG_READY,		/* idle, and its next job may come at any time */
 	TG_WAITING,
 	TG_IN_FLIGHT,
 };
 
-/* One request of one job of a task; private. */
+/* A slot for one request of a task's job; private. */
 struct tg_unit {
 	enum tg_stage stage;
 	struct tg_node by_time, by_next_due;
@@ -97,7 +97,7 @@ struct tg_task {
 	u32 unit_count;
 	struct tg_heap excess;	/* gated-drain: requests without a unit */
 	struct tg_heap waiting;	/* requests without a token */
-	struct tg_node turn;	/* when the first of them gets its token */
+	struct tg_node next_token;	/* when the first of them gets its token */
 	u32 token;		/* the unit with the oldest token */
 };
 
@@ -107,7 +107,7 @@ struct tg_table {
 	u32 count;
 };
 
-/* What was proved. The caller keeps all that it points to. */
+/* The proved plan. Everything it points to must outlive the struct tg. */
 struct tg_plan {
 	enum tg_policy policy;
 	enum tg_order order;
@@ -168,10 +168,10 @@ struct tg {
 	struct tg_heap sweep[2];	/* best effort: the running sweep and the next */
 	u32 running;			/* which one runs */
 	u32 newcomers_left;		/* how many may still join it */
-	u64 heads_at;			/* the position of the last best effort */
+	u64 heads_at;			/* position of the last best-effort request sent */
 	struct tg_heap in_flight_by_due;	/* real time, for the drain policies */
-	struct tg_heap turns;		/* tasks with a request that waits for a token */
-	bool is_round;			/* decide has sent, and is to be asked again */
+	struct tg_heap next_tokens;	/* tasks with a request that waits for a token */
+	bool is_round;			/* tg_decide returned TG_SEND and must be called again */
 	union {
 		struct tg_dqf dqf;
 		struct tg_rtio rtio;
@@ -180,12 +180,12 @@ struct tg {
 	};
 };
 
-/* Returns in what a plan is wrong, or NULL. */
+/* Returns what is wrong with a plan, or NULL. */
 const char *tg_plan_fault(const struct tg_plan *plan);
 
 /*
- * Whether a request of best effort that waits is served some time even if no task ever releases a
- * job. The proof does not need that; a device that also holds files does.
+ * Whether a queued best-effort request is eventually served even if no task ever releases a job.
+ * The proof does not need that; a device that also holds files does.
  */
 bool tg_serves_best_effort(const struct tg_plan *plan);
 

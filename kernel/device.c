@@ -41,7 +41,7 @@ static struct tg_device *make(dev_t number)
 	kref_init(&device->kref);
 	spin_lock_init(&device->lock);
 	bio_list_init(&device->ready);
-	INIT_WORK(&device->work, tg_take_turn);
+	INIT_WORK(&device->work, tg_run_worker);
 	setup_timer(&device->timer);
 	list_add(&device->list, &devices);
 	return device;
@@ -91,7 +91,7 @@ void tg_device_put(struct tg_device *device)
 	kref_put(&device->kref, tg_free_device);
 }
 
-/* A line that says the same goes on with the tokens and figures of before. */
+/* A line with the same text keeps the tokens; the statistics continue under any line. */
 static void follow(struct tg_device *device, struct tg_line *line)
 {
 	struct tg_line *old = device->line;
@@ -99,7 +99,7 @@ static void follow(struct tg_device *device, struct tg_line *line)
 	if (old && !strcmp(old->text, line->text))
 		return;
 	device->line = tg_line_get(line);
-	/* Nothing waits, but a timer or the worker may still look. */
+	/* No request is queued, but the timer or the worker may still run. */
 	spin_lock_irq(&device->lock);
 	tg_init(&device->tg, &line->plan);
 	spin_unlock_irq(&device->lock);

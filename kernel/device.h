@@ -4,7 +4,7 @@
  * the policy allows.
  *
  *	map --> policy --> round, a lone request -----> the device, at once
- *	          ^   '--> round by the worker -------> the device, as one batch below a plug
+ *	          ^   '--> round by the worker -------> the device, as one batch under a plug
  *	          '------- completion, timer, end of the submitter's plug
  */
 #ifndef TG_DEVICE_H
@@ -16,9 +16,10 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 
-#define TG_BUCKETS 24		/* bucket i: responses below 2^i us, and not in an earlier one */
+/* Bucket i: responses below 2^i us, and not in an earlier one. The last has all longer ones too. */
+#define TG_BUCKETS 24
 
-/* What a class has got; all times in ns. */
+/* The responses seen in one class; times in ns. */
 struct tg_seen {
 	u64 count, longest;
 	u64 buckets[TG_BUCKETS];
@@ -30,8 +31,9 @@ struct tg_stats {
 	struct tg_seen seen[TG_KINDS];
 	u64 rounds;		/* that sent something */
 	u64 lone;		/* requests that went without the worker */
-	u64 turn_longest;	/* from an event until the worker has sent what it allows */
-	u64 busy_longest;	/* from an idle device to the next */
+	u64 worker_longest;	/* from an event until the worker has sent what it allows */
+	/* the longest busy interval: from the first request to an idle device until it is idle */
+	u64 busy_longest;
 };
 
 /* Each bio's own data. */
@@ -41,7 +43,7 @@ struct tg_io {
 };
 
 struct tg_device {
-	struct kref kref;	/* of targets together, and of open plugs */
+	struct kref kref;	/* one for all targets together, one for each open plug */
 
 	/* Under `devices_lock`. */
 	struct list_head list;
@@ -59,19 +61,19 @@ struct tg_device {
 	struct tg tg;
 	u32 queued;
 	struct bio_list ready;	/* decided, and left to the worker */
-	u64 woken;		/* when the worker was asked to come; 0: it was not */
+	u64 woken;		/* when the worker was queued; 0 if it is not queued */
 	u64 busy_since;
 	struct tg_stats stats;
 };
 
-/* Returns the one object of a disk, or NULL without memory. */
+/* Returns the one object of a disk, or NULL if out of memory. */
 struct tg_device *tg_device_get(dev_t number);
 void tg_device_put(struct tg_device *device);
 
 /* Follows a plan; fails while another target on the device follows another one. */
 int tg_device_start(struct tg_device *device, struct tg_line *line);
 
-/* The target has no request on the device any more. */
+/* Stops following the plan for a target, whose requests must all have completed. */
 void tg_device_stop(struct tg_device *device);
 
 /* Takes a bio, which is remapped already; returns what a target's map returns. */
@@ -84,7 +86,7 @@ void tg_device_stats(struct tg_device *device, struct tg_stats *stats, u32 *queu
 void tg_device_reset(struct tg_device *device);
 
 /* Between rounds.c and device.c. */
-void tg_take_turn(struct work_struct *work);
+void tg_run_worker(struct work_struct *work);
 enum hrtimer_restart tg_expire(struct hrtimer *timer);
 void tg_free_device(struct kref *kref);
 

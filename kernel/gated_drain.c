@@ -8,7 +8,7 @@
  *	         ^                                               |
  *	         +------------------- completes -----------------+
  *
- * A unit has up to two nodes in heaps, so nothing is scanned but the units of one task. Time alone
+ * A unit has up to two nodes in heaps, so only the units of one task are scanned. Time alone
  * only closes this gate, so it never asks for a wake-up.
  */
 #include "policies.h"
@@ -46,7 +46,7 @@ static void leave_idle(struct tg_gated *gated, struct tg_unit *unit)
 	tg_heap_remove(&gated->cooling_by_next_due, &unit->by_next_due);
 }
 
-/* Units whose next job may come now become ready. */
+/* Makes units ready whose next job may already be released. */
 static void pass_time(struct tg *tg, u64 now)
 {
 	struct tg_gated *gated = &tg->gated;
@@ -69,7 +69,10 @@ void tg_gated_init(struct tg *tg)
 	tg->gated = (struct tg_gated){ 0 };
 	for (i = 0; i < tg->plan.task_count; i++) {
 		task = &tg->plan.tasks[i];
-		/* More than the device accepts are never proved, and never on it together. */
+		/*
+		 * A job with more requests than the device accepts is never proved, and they are
+		 * never on the device together.
+		 */
 		task->unit_count = tg_min(task->requests, tg->plan.depth);
 		for (k = 0; k < task->unit_count; k++) {
 			make_idle(tg, &task->units[k]);
@@ -172,8 +175,8 @@ static bool is_allowed(const struct tg *tg, u64 now, const struct proposal *prop
 }
 
 /*
- * Whether the `count` waiting units that are due first may be sent together, the first of them at
- * `due_first`, with the rest due from `due_behind` on.
+ * Whether the `count` waiting units with the earliest deadlines may be sent together. The first is
+ * due at `due_first`; those left behind are due at `due_behind` or later.
  */
 static bool may_send(const struct tg *tg, u64 now, u32 count, u64 due_first, u64 due_behind)
 {
@@ -189,9 +192,10 @@ static bool may_send(const struct tg *tg, u64 now, u32 count, u64 due_first, u64
 }
 
 /*
- * How many waiting units an empty device gets that may not get all: as many as are allowed, those
- * that are due first. If no number is, a contract has been broken, and the device gets all. The
- * units move to another heap in their order, so each number is tried once: O(u log u).
+ * Returns how many waiting units an idle device gets when it may not get them all: the largest
+ * allowed number, earliest due first. If no number is allowed, a contract was broken, and the
+ * device gets as many as it accepts. The units move to another heap in their order, so each number
+ * is tried once: O(u log u).
  */
 static u32 grant_empty(struct tg *tg, u64 now)
 {

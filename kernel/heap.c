@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "heap.h"
 
-static u32 reach(const struct tg_node *node)
+static u32 rank(const struct tg_node *node)
 {
-	return node ? node->reach : 0;
+	return node ? node->rank : 0;
 }
 
 static bool is_before(const struct tg_node *a, const struct tg_node *b)
@@ -11,22 +11,22 @@ static bool is_before(const struct tg_node *a, const struct tg_node *b)
 	return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-/* Makes the way right the shortest again, and returns whether its length changed. */
+/* Makes the right spine the shortest again, and returns whether its length changed. */
 static bool restore(struct tg_node *node)
 {
 	struct tg_node *left = node->left;
-	u32 old = node->reach;
+	u32 old = node->rank;
 
-	if (reach(left) < reach(node->right)) {
+	if (rank(left) < rank(node->right)) {
 		node->left = node->right;
 		node->right = left;
 	}
-	node->reach = reach(node->right) + 1;
-	return node->reach != old;
+	node->rank = rank(node->right) + 1;
+	return node->rank != old;
 }
 
 /*
- * Merges the two ways right by rising key, then restores the merged way from its end. Each has at
+ * Merges two right spines by rising key, then restores the merged spine from its end. Each has at
  * most log2(n + 1) nodes. Returns the root, which has no parent.
  */
 static struct tg_node *merge(struct tg_node *a, struct tg_node *b)
@@ -55,7 +55,7 @@ static struct tg_node *merge(struct tg_node *a, struct tg_node *b)
 
 void tg_heap_add(struct tg_heap *heap, struct tg_node *node, u64 key, u64 order)
 {
-	*node = (struct tg_node){ .key = key, .order = order, .reach = 1 };
+	*node = (struct tg_node){ .key = key, .order = order, .rank = 1 };
 	heap->root = merge(heap->root, node);
 	heap->count++;
 }
@@ -73,7 +73,7 @@ void tg_heap_remove(struct tg_heap *heap, struct tg_node *node)
 		above->left = below;
 	else
 		above->right = below;
-	/* Each node whose reach changes has a greater one than the node below: log2(n + 1). */
+	/* The rank rises with each step up, so the walk takes at most log2(n + 1) steps. */
 	while (above && restore(above))
 		above = above->parent;
 	heap->count--;

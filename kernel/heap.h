@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Leftist heaps of nodes that their owners embed: the one queue of all policies.
+ * Leftist heaps of nodes that their owners embed: the only kind of queue that the policies use.
  *
- * A heap gives the node with the least (key, order). No operation allocates. Adding, and removing
- * any node, take at most some 4 * log2(n + 1) steps in a heap of n nodes, always and not only on
- * average; looking at the first two is O(1).
+ * A heap gives the node with the smallest (key, order). No operation allocates. In a heap of n
+ * nodes, adding, and removing any node, take about 4 * log2(n + 1) steps at most, in the worst case
+ * and not amortized; looking at the first two is O(1).
  *
  * Source: C. A. Crane, "Linear Lists and Priority Queues as Balanced Binary Trees", Stanford 1972;
  * removal of any node: D. E. Knuth, "The Art of Computer Programming", volume 3, 5.2.3.
@@ -29,7 +29,7 @@ typedef uint64_t u64;
 struct tg_node {
 	struct tg_node *parent, *left, *right;
 	u64 key, order;
-	u32 reach;	/* nodes on the way right, which is the shortest way out of the tree */
+	u32 rank;	/* nodes on the right spine, the shortest path to a missing child */
 };
 
 struct tg_heap {
@@ -42,10 +42,10 @@ void tg_heap_add(struct tg_heap *heap, struct tg_node *node, u64 key, u64 order)
 /* Removes a node that is in this heap. */
 void tg_heap_remove(struct tg_heap *heap, struct tg_node *node);
 
-/* Returns the least key but one, or TG_NEVER. */
+/* Returns the second-smallest key, or TG_NEVER. */
 u64 tg_heap_second_key(const struct tg_heap *heap);
 
-/* Returns the least key, or TG_NEVER. */
+/* Returns the smallest key, or TG_NEVER. */
 static inline u64 tg_heap_key(const struct tg_heap *heap)
 {
 	return heap->root ? heap->root->key : TG_NEVER;

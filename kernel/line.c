@@ -8,7 +8,7 @@
  *	depth K  batch z  fill beta  best_effort q_b
  *	sectors N			the largest request that was proved
  *	times COUNT b(1) ..		ns
- *	drains COUNT drain(1) ..	ns; 0 if none was measured
+ *	drains COUNT drain(1) ..	ns; 0 if the policy needs none
  *	task LEVEL PERIOD DEADLINE REQUESTS	the tasks at this level of the real-time class; ns
  */
 #include "line.h"

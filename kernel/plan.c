@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Checks what the policies take for granted of a plan. It proves nothing. */
+/* Checks what the policies assume about a plan. It proves nothing. */
 #include "policies.h"
 
 static bool is_rising(const struct tg_table *table)

@@ -5,7 +5,7 @@
 
 #include "decide.h"
 
-/* A drain time that is not known. Longer than any deadline, also in a sum with others. */
+/* An unknown drain time: longer than any deadline, even when added to another. */
 #define TG_UNKNOWN ((u64)1 << 62)
 
 #define tg_owner(pointer, type, member) \
@@ -43,7 +43,7 @@ struct tg_request *tg_pop_best_effort(struct tg *tg);	/* if there is any */
 void tg_push_by_class(struct tg *tg, struct tg_request *request);
 struct tg_request *tg_next_real_time(const struct tg *tg);
 
-/* Sends a request, which waits nowhere any more. */
+/* Removes a request from its queue, if it is in one, and sends it. */
 struct tg_decision tg_send(struct tg *tg, struct tg_request *request);
 
 /* decide.c: what the policies have in common. */
@@ -74,7 +74,7 @@ struct tg_decision tg_adaptive_decide(struct tg *tg, u64 now);
 void tg_gated_init(struct tg *tg);
 void tg_gated_insert(struct tg *tg, struct tg_request *request);
 void tg_gated_complete(struct tg *tg, struct tg_request *request);
-/* Takes back the request if a unit has it that waits. */
+/* Takes back the request if a waiting unit holds it. */
 bool tg_gated_cancel(struct tg *tg, struct tg_request *request);
 struct tg_decision tg_gated_decide(struct tg *tg, u64 now);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The way of a bio: into the policy, in a round to the device, and back. */
+/* The path of a bio: into the policy, in a round to the device, and back. */
 #include "device.h"
 
 #include <linux/bio.h>
@@ -51,8 +51,8 @@ static void submit(struct bio_list *batch)
 	blk_finish_plug(&plug);
 }
 
-/* A turn of the worker: what was decided before, and a round. */
-void tg_take_turn(struct work_struct *work)
+/* One run of the worker: sends what was decided before, and a round. */
+void tg_run_worker(struct work_struct *work)
 {
 	struct tg_device *device = container_of(work, struct tg_device, work);
 	struct bio_list batch;
@@ -68,7 +68,7 @@ void tg_take_turn(struct work_struct *work)
 	spin_unlock_irq(&device->lock);
 	submit(&batch);
 	spin_lock_irq(&device->lock);
-	device->stats.turn_longest = max(device->stats.turn_longest, ktime_get_ns() - woken);
+	device->stats.worker_longest = max(device->stats.worker_longest, ktime_get_ns() - woken);
 	spin_unlock_irq(&device->lock);
 }
 
@@ -84,8 +84,8 @@ enum hrtimer_restart tg_expire(struct hrtimer *timer)
 }
 
 /*
- * One round in the context of a submitter: a bio that goes alone is left in `batch`. More than one
- * are left to the worker, which sends a batch below a plug of its own.
+ * One round in the context of a submitter. A single bio stays in `batch` for the caller. Several
+ * are left to the worker, which sends a batch under a plug of its own.
  */
 static void collect_lone(struct tg_device *device, struct bio_list *batch, u64 now)
 {
@@ -102,7 +102,7 @@ static void collect_lone(struct tg_device *device, struct bio_list *batch, u64 n
 
 /*
  * A submitter's plug would hold what the target sends, while it counts as in flight. So a request
- * below a plug waits in the policy until the plug ends or any other event sends it. Since 6.10 the
+ * under a plug waits in the policy until the plug ends or any other event sends it. Since 6.10 the
  * block layer has a plug around each bio.
  */
 struct tg_plug {
@@ -133,7 +133,7 @@ static void unplug(struct blk_plug_cb *cb, bool from_schedule)
 	module_put(THIS_MODULE);
 }
 
-/* Lets the submitter's plug ask for a round when it ends; false without a plug or memory. */
+/* Lets the submitter's plug ask for a round when it ends; false without a plug or out of memory. */
 static bool join_plug(struct tg_device *device)
 {
 	struct blk_plug_cb *cb = blk_check_plugged(unplug, device, sizeof(struct tg_plug));

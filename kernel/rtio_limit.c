@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nothing else is sent while a real-time request is on the device. When none is, all that wait are
- * sent in one round, and best effort is topped up to q_b requests.
+ * After a round with real-time requests, nothing is sent until these have completed. The next round
+ * sends all queued real-time requests that fit within the depth, then tops up best effort to q_b
+ * requests.
  *
  *	          a real-time request            the round
  *	          is sent                        ends

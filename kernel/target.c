@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dm-tidegate: the plan of a proof, carried out on a block device.
+ * dm-tidegate: enforces a proved plan on a block device.
  *
  *	<start> <length> tidegate <device> <offset> <plan>
  *
- * line.c describes the plan. A bio is of the task at its level of the real-time I/O class; all
- * other bios are best effort, those of a level without a task too. A bio of more sectors than were
- * proved is served in pieces. Flushes pass at once: the plan's times must contain them.
+ * line.c describes the plan. A bio of the real-time I/O class belongs to the task at its level; all
+ * others are best effort, including those at a level without a task. A bio of more sectors than
+ * were proved is served in pieces. Flushes pass at once: the plan's times must contain them.
  *
  * Message: reset, for the figures of the status.
  */
@@ -28,8 +28,9 @@ struct tg_target {
 };
 
 /*
- * The I/O priority of a bio. Before 6.8 a bio without one of its own shows none here, so it is the
- * submitting task's; a kernel thread submits for others, and has none to give.
+ * The I/O priority of a bio. Before 6.8, a bio without its own priority has none here, so it takes
+ * that of the current process. A kernel thread submits for others, so its own priority says
+ * nothing.
  */
 static u16 priority_of(const struct bio *bio)
 {
@@ -125,7 +126,7 @@ static int open_device(struct dm_target *ti, struct tg_target *target, const cha
 		return -EINVAL;
 	}
 	if (bdev_get_queue(target->dev->bdev)->elevator)
-		DMWARN("%s: nothing is guaranteed before its scheduler is `none`",
+		DMWARN("%s: nothing is guaranteed until its scheduler is `none`",
 		       target->dev->name);
 	target->device = tg_device_get(disk_devt(target->dev->bdev->bd_disk));
 	return target->device ? 0 : -ENOMEM;
@@ -182,7 +183,7 @@ static void tg_dtr(struct dm_target *ti)
 	tg_free(ti, ti->private);
 }
 
-/* QUEUED IN_FLIGHT ROUNDS LONE TURN_US BUSY_US, and of each kind COUNT LONGEST_US BUCKETS. */
+/* QUEUED IN_FLIGHT ROUNDS LONE WORKER_US BUSY_US, and for each kind COUNT LONGEST_US BUCKETS. */
 static void tg_status_info(struct tg_target *target, char *result, unsigned int maxlen)
 {
 	struct tg_stats stats;
@@ -191,7 +192,7 @@ static void tg_status_info(struct tg_target *target, char *result, unsigned int 
 
 	tg_device_stats(target->device, &stats, &queued, &in_flight);
 	DMEMIT("%u %u %llu %llu %llu %llu", queued, in_flight, stats.rounds, stats.lone,
-	       div_u64(stats.turn_longest, NSEC_PER_USEC),
+	       div_u64(stats.worker_longest, NSEC_PER_USEC),
 	       div_u64(stats.busy_longest, NSEC_PER_USEC));
 	for (kind = 0; kind < TG_KINDS; kind++) {
 		DMEMIT(" %s %llu %llu", kind == TG_REAL_TIME ? "rt" : "be", stats.seen[kind].count,

@@ -16,7 +16,10 @@
  */
 #include "policies.h"
 
-/* A request without a contract is best effort, but a stream without figures stays what it is. */
+/*
+ * A request without a contract becomes best effort, but a soft request without a deadline keeps its
+ * class.
+ */
 static void drop_contract(struct tg_request *request)
 {
 	if (request->class == TG_SOFT && request->due == TG_NEVER)
@@ -25,17 +28,17 @@ static void drop_contract(struct tg_request *request)
 }
 
 /* When the first request of a task gets its token. */
-static u64 turn_at(const struct tg_task *task)
+static u64 next_token_at(const struct tg_task *task)
 {
 	u64 returns = task->units[task->token].token_returns;
 
 	return tg_max(tg_first(&task->waiting)->eligible, returns);
 }
 
-static void add_turn(struct tg *tg, struct tg_task *task)
+static void add_next_token(struct tg *tg, struct tg_task *task)
 {
 	if (task->waiting.count)
-		tg_heap_add(&tg->turns, &task->turn, turn_at(task),
+		tg_heap_add(&tg->next_tokens, &task->next_token, next_token_at(task),
 			    tg_first(&task->waiting)->number);
 }
 
@@ -48,21 +51,21 @@ static void take_token(struct tg_task *task, u64 at)
 static void hand_over(struct tg *tg, struct tg_task *task)
 {
 	struct tg_request *request = tg_first(&task->waiting);
-	u64 at = task->turn.key;
+	u64 at = task->next_token.key;
 
-	tg_heap_remove(&tg->turns, &task->turn);
+	tg_heap_remove(&tg->next_tokens, &task->next_token);
 	tg_take(request);
 	request->eligible = at;
 	take_token(task, at);
-	add_turn(tg, task);
+	add_next_token(tg, task);
 	tg_release(tg, request);
 }
 
 /* Gives the policy all requests that have their tokens until then, in the order of eligibility. */
 void tg_tokens_hand_over(struct tg *tg, u64 until)
 {
-	while (tg_heap_key(&tg->turns) <= until)
-		hand_over(tg, tg_owner(tg->turns.root, struct tg_task, turn));
+	while (tg_heap_key(&tg->next_tokens) <= until)
+		hand_over(tg, tg_owner(tg->next_tokens.root, struct tg_task, next_token));
 }
 
 void tg_tokens_insert(struct tg *tg, struct tg_request *request, u64 now)
@@ -81,7 +84,7 @@ void tg_tokens_insert(struct tg *tg, struct tg_request *request, u64 now)
 	task = &tg->plan.tasks[request->task];
 	tg_push(tg, &task->waiting, request);
 	if (task->waiting.count == 1) {
-		add_turn(tg, task);
+		add_next_token(tg, task);
 		tg_tokens_hand_over(tg, until);
 	}
 }
@@ -91,7 +94,7 @@ void tg_tokens_cancel(struct tg *tg, struct tg_request *request)
 {
 	struct tg_task *task = &tg->plan.tasks[request->task];
 
-	tg_heap_remove(&tg->turns, &task->turn);
+	tg_heap_remove(&tg->next_tokens, &task->next_token);
 	tg_take(request);
-	add_turn(tg, task);
+	add_next_token(tg, task);
 }

@@ -109,13 +109,13 @@ const FAULTS: &[(&str, &[(&str, &str)])] = &[
         ("task->token + 1 < task->requests ? task->token + 1 : 0", "0"),
         ("\trequest->eligible = at;\n", ""),
         ("\ttg_tokens_hand_over(tg, until);\n\tif (request->class", "\tif (request->class"),
-        ("\tif (task->waiting.count == 1) {\n\t\tadd_turn(tg, task);\n\t\ttg_tokens_hand_over(tg, until);\n", "\tif (task->waiting.count == 1) {\n\t\tadd_turn(tg, task);\n"),
+        ("\tif (task->waiting.count == 1) {\n\t\tadd_next_token(tg, task);\n\t\ttg_tokens_hand_over(tg, until);\n", "\tif (task->waiting.count == 1) {\n\t\tadd_next_token(tg, task);\n"),
     ]),
     ("decide.c", &[
         ("count <= tg->plan.depth && count <= drain->count", "count <= drain->count"),
         ("request->eligible <= request->released", "true"),
         ("return deadline == TG_NEVER ? request->due : request->eligible + deadline;", "return deadline == TG_NEVER ? request->due : request->released + deadline;"),
         ("\tif (!tg->is_round)\n\t\ttg_tokens_hand_over", "\tif (tg->is_round)\n\t\ttg_tokens_hand_over"),
-        ("decision.what == TG_NOT_BEFORE ? tg_min(decision.at, turn) : turn", "turn"),
+        ("decision.what == TG_NOT_BEFORE ? tg_min(decision.at, next) : next", "next"),
     ]),
 ];

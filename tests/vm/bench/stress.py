@@ -67,7 +67,7 @@ def keeps_data(line):
         "dd if=/dev/nullb1 of=/back bs=1M count=8 iflag=direct 2> /dev/null; cmp /blob /back; check same",
         "dd if=/dev/dm-0 of=/back bs=300K skip=81 count=28 iflag=direct 2> /dev/null",
         "dd if=/back of=/short bs=8388608 count=1 2> /dev/null; cmp /blob /short; check 'same across'",
-        # The kernel writes back what a program left in its cache, below a plug.
+        # The kernel writes back what a program left in its cache, under a plug.
         "dd if=/back of=/dev/dm-0 bs=1M conv=fsync 2> /dev/null; check 'buffered write'",
         "dd if=/dev/nullb1 of=/short bs=1M count=8 iflag=direct 2> /dev/null",
         "dd if=/back of=/front bs=8388608 count=1 2> /dev/null; cmp /front /short; check 'same from the cache'",

@@ -13,7 +13,7 @@ LEVEL = 4  # of the real-time class, as the load generator has it
 # Period and deadline of all tasks, ns.
 PERIOD_NS = {"seek": 160 * runs.MS, "restart": 40 * runs.MS}
 SECONDS = 40
-# The host's longest times, ns: the worker's turn is in `submit`, and behind it up to seven completions.
+# The host's longest times, ns: the worker's run is in `submit`, and behind it up to seven completions.
 HOST_NS = {"release": 500_000, "submit": 600_000, "complete": 100_000, "reply": 600_000}
 TASK_SECTORS = runs.TASK_KIB * 2
 EVENT = re.compile(r" (\d+)\.(\d{6}): block_(bio_queue|rq_issue|rq_complete): (\d+,\d+) (\w+) (?:\d+ )?(?:\(\) )?"
@@ -210,6 +210,6 @@ def result(text):
     trace.client_times(found, TASK_SECTORS)
     found.host["complete"] = found.disk["late_ns"]
     if status:
-        # NAME's fields after `0 SECTORS tidegate`: QUEUED IN_FLIGHT ROUNDS LONE TURN_US ..
+        # NAME's fields after `0 SECTORS tidegate`: QUEUED IN_FLIGHT ROUNDS LONE WORKER_US ..
         found.host["submit"] = int(status[1].split()[7]) * 1_000
     return found
