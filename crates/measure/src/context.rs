@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The common inputs of every experiment: the subject, the parameters, the followers.
+//! The common inputs of every experiment: the subject, the parameters, the run control.
 
 use tidegate_model::{Bytes, Time};
 
 use crate::experiment::Experiment;
 use crate::flow::{Flow, FlowParams};
-use crate::followers::Followers;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::rounds::{Grid, Measured, Part, Rounds, Trial};
+use crate::run_control::RunControl;
 use crate::subject::{Subject, TrialResult};
 
 /// The shift of a kind's number, which keeps the seeds of two kinds farther apart than one kind has
@@ -26,8 +26,9 @@ pub(crate) struct Context<'a> {
     pub(crate) block: Bytes,
     /// When the first experiment began.
     pub(crate) begun: Time,
-    /// The caller and the journal.
-    pub(crate) followers: Followers<'a>,
+    /// The progress callback, the cancel flag, the kinds of requests, and the journal that keeps
+    /// the samples.
+    pub(crate) control: RunControl<'a>,
     /// The device or simulated drive.
     pub(crate) subject: &'a mut dyn Subject,
 }
@@ -63,6 +64,6 @@ impl Context<'_> {
         rounds: &Rounds,
         trial: impl FnMut(&mut Flow<'_>, usize) -> TrialResult<T>,
     ) -> TrialResult<Measured> {
-        rounds.measure(self.subject, trial, &mut self.followers)
+        rounds.measure(self.subject, trial, &mut self.control)
     }
 }

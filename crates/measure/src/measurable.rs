@@ -9,13 +9,13 @@ use tidegate_device::Target;
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 
-use crate::followers::Progress;
 use crate::journal::Journal;
 use crate::origin::Origin;
 use crate::outcome::Profile;
 use crate::params::{ProfileError, ProfileParams};
 use crate::plan::Step;
 use crate::profile;
+use crate::run_control::Progress;
 
 /// A device or a simulated drive.
 pub trait Measurable {

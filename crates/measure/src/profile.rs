@@ -14,7 +14,6 @@ use tidegate_platform::realtime::Throttling;
 use crate::context::Context;
 use crate::experiment::Experiment;
 use crate::experiments::{made, procedure};
-use crate::followers::{Followers, Progress};
 use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::lateness;
@@ -23,6 +22,7 @@ use crate::params::{ProfileError, ProfileParams};
 use crate::plan::{self, Step};
 use crate::record::{self, HostRecord};
 use crate::run;
+use crate::run_control::{Progress, RunControl};
 use crate::run_record::RunRecord;
 use crate::subject::{RealSubject, SimulatedSubject};
 use crate::warning::{Warning, host};
@@ -90,13 +90,13 @@ pub fn profile(
     let mut subject = RealSubject::new(ring, clock, facts);
     let mut unwritten = Journal::unwritten();
     let journal = journal.unwrap_or(&mut unwritten);
-    let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
+    let control = RunControl { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (capacity, begun) = (target.size(), clock.now());
     let block = target.alignment();
-    let mut context = Context { params, capacity, block, begun, followers, subject: &mut subject };
+    let mut context = Context { params, capacity, block, begun, control, subject: &mut subject };
     let found = run::make(&mut context, false, record)?;
     let load = context.subject.load().unwrap_or_default();
-    let journal = context.followers.journal;
+    let journal = context.control.journal;
     journal.keep_load(load.with_warmth(warmth_before, Temperature::read(facts)));
     let runs = journal.runs_in_file();
     let before = warnings_of_target(target, params);
@@ -124,16 +124,16 @@ pub fn profile_drive(
     let mut subject = SimulatedSubject::new(drive);
     let mut unwritten = Journal::unwritten();
     let journal = journal.unwrap_or(&mut unwritten);
-    let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
+    let control = RunControl { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (begun, block) = (Time::ZERO, SECTOR);
     let made = made(params, true);
     let record = RunRecord::of_options(record::options(params, &made));
-    let mut context = Context { params, capacity, block, begun, followers, subject: &mut subject };
+    let mut context = Context { params, capacity, block, begun, control, subject: &mut subject };
     let found = run::make(&mut context, true, record)?;
     let identity = Identity {
         model: Some(model.to_owned()),
         place: Some("a simulated drive, in virtual time".to_owned()),
-        how: Some(record::how(&made, &context.followers.journal.runs_in_file())),
+        how: Some(record::how(&made, &context.control.journal.runs_in_file())),
         ..Identity::default()
     };
     let mut profile = finish(params, found, identity, [])?;

@@ -18,10 +18,10 @@ use tidegate_model::{Duration, Time};
 
 use crate::experiment::Experiment;
 use crate::flow::Flow;
-use crate::followers::{Followers, Progress};
 use crate::held_up::Sample;
 use crate::journal::Journal;
 use crate::kind::Kind;
+use crate::run_control::{Progress, RunControl};
 use crate::subject::{Subject, TrialResult};
 
 /// The shortest time of a trial, even if the clock is too coarse to show it.
@@ -170,10 +170,10 @@ impl Rounds {
         &self,
         subject: &mut dyn Subject,
         mut trial: impl FnMut(&mut Flow<'_>, usize) -> TrialResult<T>,
-        followers: &mut Followers<'_>,
+        control: &mut RunControl<'_>,
     ) -> TrialResult<Measured> {
-        let name = self.name(followers);
-        let earlier = followers.journal.take_rounds(&name, self.grid.cells);
+        let name = self.name(control);
+        let earlier = control.journal.take_rounds(&name, self.grid.cells);
         let mut random = self.random(earlier.len());
         let mut measured = self.with_earlier(&earlier, subject.has_steal());
         let mut order: Vec<usize> = (0..self.grid.cells).collect();
@@ -187,21 +187,21 @@ impl Rounds {
                 order.shuffle(&mut random);
             }
             for &cell in &order {
-                if followers.is_cancelled() {
+                if control.is_cancelled() {
                     measured.is_cancelled = true;
                     return Ok(measured);
                 }
                 let sample = one(subject, &mut random, |flow| trial(flow, cell))?;
                 if is_counted {
-                    followers.journal.count_this_run();
+                    control.journal.count_this_run();
                     measured.cells[cell].push(sample);
                     told.done += 1;
                 }
                 told.elapsed = subject.now().since(self.begun);
-                (followers.progress)(told);
+                (control.progress)(told);
             }
             if is_counted {
-                keep(&name, &measured, subject, followers.journal);
+                keep(&name, &measured, subject, control.journal);
             }
             is_counted = true;
         }
@@ -209,8 +209,8 @@ impl Rounds {
     }
 
     /// Returns the name of its rounds in the journal.
-    fn name(&self, followers: &Followers<'_>) -> String {
-        let of = self.kind.map_or_else(|| join(followers.kinds), |kind| kind.to_string());
+    fn name(&self, control: &RunControl<'_>) -> String {
+        let of = self.kind.map_or_else(|| join(control.kinds), |kind| kind.to_string());
         format!("{} of {of}{}", self.experiment.name(), self.part.name())
     }
 
@@ -330,9 +330,9 @@ mod tests {
             flow.serve(&batch)
         };
         let journal = &mut Journal::unwritten();
-        let mut followers = Followers { progress: &mut progress, cancelled, kinds: &[], journal };
+        let mut control = RunControl { progress: &mut progress, cancelled, kinds: &[], journal };
         let rounds = Rounds { seed, ..ROUNDS };
-        let measured = rounds.measure(&mut notebook, serve, &mut followers);
+        let measured = rounds.measure(&mut notebook, serve, &mut control);
         (notebook, measured.expect("a notebook has no faults"))
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn make(
 ) -> TrialResult<Found> {
     let params = context.params;
     let mut found = Found::new(params);
-    context.followers.journal.begin(record);
+    context.control.journal.begin(record);
     for (experiment, op) in passes(params) {
         if found.is_cancelled {
             found.warn_once(Warning::NotBegun { experiments: vec![experiment] });
@@ -76,7 +76,7 @@ fn make_one(
 
 /// Warns of rounds in the journal that were not asked for, and of samples that are not in it.
 fn warn_of_journal(context: &mut Context<'_>, found: &mut Found) {
-    let journal = &mut *context.followers.journal;
+    let journal = &mut *context.control.journal;
     let of = journal.left();
     if !of.is_empty() && !found.is_cancelled {
         found.warnings.push(Warning::RoundsLeft { of });

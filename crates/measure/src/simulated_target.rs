@@ -10,7 +10,6 @@ use tidegate_drive::{BuildError, Drive};
 use tidegate_model::drive_file::{Identity, Parts};
 use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
-use crate::followers::Progress;
 use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::measurable::Measurable;
@@ -18,6 +17,7 @@ use crate::origin::{self, Origin};
 use crate::outcome::Profile;
 use crate::params::{ProfileError, ProfileParams};
 use crate::plan::Step;
+use crate::run_control::Progress;
 use crate::selection::Selection;
 use crate::warning::Warning;
 use crate::{merge, profile};

@@ -3,8 +3,8 @@
 
 use tidegate_model::Duration;
 
-use crate::followers::Progress;
 use crate::plan::Step;
+use crate::run_control::Progress;
 
 /// The remaining time of a measurement: the estimate, corrected by the pace so far.
 #[derive(Debug)]

@@ -33,6 +33,6 @@ pub use report::{
     Verdict, test,
 };
 pub use response::response_max;
-pub use stream::{Family, Stream, StreamError, streams};
+pub use stream::{DefectKind, Stream, StreamError, streams};
 pub use supports::{Supports, SupportsError};
 pub use trace::{EventName, TraceLine};

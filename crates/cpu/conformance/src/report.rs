@@ -10,7 +10,7 @@ use crate::check::check;
 use crate::diagram::diagram;
 use crate::invariants::{Invariant, Violation};
 use crate::random::random_case;
-use crate::stream::{Family, Stream, streams};
+use crate::stream::{DefectKind, Stream, streams};
 use crate::supports::Supports;
 use crate::trace::TraceLine;
 
@@ -76,7 +76,7 @@ pub struct StreamResult {
 #[derive(Debug, Clone)]
 pub struct FamilyReport {
     /// The family.
-    pub family: Family,
+    pub family: DefectKind,
     /// Its streams.
     pub streams: Vec<StreamResult>,
 }
@@ -143,7 +143,7 @@ pub fn test(
 ) -> Report {
     let lengthen = |stream: Stream| stream.lengthened(supports.factor());
     let streams: Vec<Stream> = streams().into_iter().map(lengthen).collect();
-    let families = Family::ALL.map(|family| FamilyReport {
+    let families = DefectKind::ALL.map(|family| FamilyReport {
         family,
         streams: streams
             .iter()

@@ -19,14 +19,14 @@ tidegate_model::names! {
     /// The kind of defect that a stream exposes.
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case")]
-    pub enum Family {
+    pub enum DefectKind {
         /// Budget replenished earlier than a period after its activation.
         PrematureReplenishment => "premature-replenishment",
         /// Overruns that enlarge replenishments.
         BudgetAmplification => "budget-amplification",
         /// A budget that is enforced late.
         Overrun => "overrun",
-        /// Small jobs that divide the budget into many chunks, and charged preemptions.
+        /// Budget that small jobs cut into many chunks, each of which costs a charged preemption.
         Fragmentation => "fragmentation",
         /// Budget that is lost without execution.
         LostService => "lost-service",
@@ -39,7 +39,7 @@ pub struct Stream {
     /// Its name.
     pub name: String,
     /// The defect that it exposes.
-    pub family: Family,
+    pub family: DefectKind,
     /// Its description.
     pub story: String,
     /// The processor, and the duration.
@@ -82,7 +82,7 @@ enum StreamLine {
 #[serde(deny_unknown_fields)]
 struct Head {
     stream: String,
-    family: Family,
+    family: DefectKind,
     story: String,
     budget_us: u64,
     period_us: u64,

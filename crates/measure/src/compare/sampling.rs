@@ -51,7 +51,7 @@ const STEPS: u32 = 40;
 /// The number of levels in [`Sampling::Times`]: those of a table, and the maximum.
 const LEVELS: usize = MeasuredTable::LEVELS_PPM.len() + 1;
 
-/// The kind of a figure of a distribution.
+/// A statistic of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     Median,

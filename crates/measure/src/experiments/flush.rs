@@ -23,12 +23,12 @@ use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::{Flow, FlowParams};
 use crate::flush_times::{self, FlushTimes};
-use crate::followers::Progress;
 use crate::found::Found;
 use crate::kind::{Kind, distinct};
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
+use crate::run_control::Progress;
 use crate::subject::TrialResult;
 use crate::warning::{Skip, Warning};
 
@@ -124,20 +124,20 @@ fn full(
     context: &mut Context<'_>,
 ) -> TrialResult<Option<CacheFill>> {
     let name = format!("cache filled by {}", flows.places.kind);
-    let followers = &mut context.followers;
-    if let Some(full) = followers.journal.found(&name) {
+    let control = &mut context.control;
+    if let Some(full) = control.journal.found(&name) {
         return Ok(Some(full));
     }
     let told = rounds.progress(0);
     let mut go_on = |now: Time| {
-        (followers.progress)(Progress { elapsed: now.since(rounds.begun), ..told });
-        !followers.is_cancelled()
+        (control.progress)(Progress { elapsed: now.since(rounds.begun), ..told });
+        !control.is_cancelled()
     };
     let random = &mut Pcg64::seed_from_u64(!rounds.seed);
     let flow = &mut Flow::on(context.subject, random);
     let full = cache_fill::find(flow, flows, &mut go_on)?;
     if let Some(full) = &full {
-        followers.journal.keep_found(&name, full);
+        control.journal.keep_found(&name, full);
     }
     Ok(full)
 }

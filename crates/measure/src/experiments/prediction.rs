@@ -81,12 +81,12 @@ impl Procedure for Prediction {
             return Ok(());
         };
         let name = format!("{} of {kind}", experiment.name());
-        let errors = match context.followers.journal.found(&name) {
+        let errors = match context.control.journal.found(&name) {
             Some(errors) => Some(errors),
             None => measure(kind, &mechanics, context, found)?,
         };
         if let Some(errors) = errors {
-            context.followers.journal.keep_found(&name, &errors);
+            context.control.journal.keep_found(&name, &errors);
             found.file.prediction.push(errors);
         }
         Ok(())
@@ -115,16 +115,16 @@ fn measure(
     let mut tally = Tally::default();
     let mut told = rounds.progress(0);
     while tally.count() < u64::from(context.params.samples) && tally.unpredicted < UNPREDICTED_MAX {
-        if context.followers.is_cancelled() {
+        if context.control.is_cancelled() {
             found.stop(experiment);
             return Ok(None);
         }
         tally.add(trials.one(context.subject)?);
         told.done = (told.done + 1).min(told.total);
         told.elapsed = context.subject.now().since(rounds.begun);
-        (context.followers.progress)(told);
+        (context.control.progress)(told);
     }
-    context.followers.journal.count_this_run();
+    context.control.journal.count_this_run();
     let errors = tally.errors(kind);
     if errors.is_none() {
         let why = "the mechanics never fitted the angle of the platter, or the disk's memory or its \

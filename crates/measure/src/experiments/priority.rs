@@ -70,7 +70,8 @@ impl Procedure for Priority {
     }
 }
 
-/// Returns one time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
+/// Takes one sample: the time of q high-priority requests on a device of depth `depth`,
+/// `1 <= q <= depth`.
 fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> TrialResult<Duration> {
     let FlowParams { places, depth } = flows;
     let mut anywhere = |random: &mut Pcg64| places.anywhere(random);
@@ -78,8 +79,8 @@ fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> TrialResult<Duratio
     served(flow, depth, q, &mut anywhere)
 }
 
-/// Returns the time of q requests of priority on a device that other requests keep full, and leaves
-/// it idle.
+/// Returns the time of q high-priority requests on a device that other requests keep full, and
+/// leaves it idle.
 pub(super) fn served(
     flow: &mut Flow<'_>,
     depth: u32,
@@ -87,7 +88,7 @@ pub(super) fn served(
     draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
 ) -> TrialResult<Duration> {
     flow.recede_to(depth - q)?;
-    // Several may have completed at once: fill the device up before the requests of priority.
+    // Several may have completed at once: fill the device up before the high-priority requests.
     flow.fill(depth - q, &mut *draw)?;
     let begun = flow.now();
     let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, &mut *draw)?.to_vec();

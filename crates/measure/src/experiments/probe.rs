@@ -9,13 +9,13 @@ use tidegate_model::Time;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::followers::Progress;
 use crate::found::Found;
 use crate::geometry::{NotSeen, Probing};
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::Procedure;
 use crate::rounds::Grid;
+use crate::run_control::Progress;
 use crate::subject::TrialResult;
 use crate::warning::Warning;
 
@@ -64,20 +64,20 @@ pub(super) fn run<T: Serialize + DeserializeOwned, N>(
 ) -> TrialResult<Result<T, N>> {
     let (name, begun, sizes) =
         (experiment.name(), context.begun, (context.capacity, context.block));
-    let followers = &mut context.followers;
-    if let Some(found) = followers.journal.found(name) {
+    let control = &mut context.control;
+    if let Some(found) = control.journal.found(name) {
         return Ok(Ok(found));
     }
-    let progress = &mut *followers.progress;
+    let progress = &mut *control.progress;
     let mut told = |done, total, now: Time| {
         progress(Progress { experiment, kind: None, done, total, elapsed: now.since(begun) });
     };
     let random = Pcg64::seed_from_u64(context.params.seed);
-    let mut probing = Probing::new(context.subject, sizes, random, followers.cancelled, &mut told);
+    let mut probing = Probing::new(context.subject, sizes, random, control.cancelled, &mut told);
     let seen = see(&mut probing)?;
-    followers.journal.count_this_run();
+    control.journal.count_this_run();
     if let Ok(found) = &seen {
-        followers.journal.keep_found(name, found);
+        control.journal.keep_found(name, found);
     }
     Ok(seen)
 }

@@ -61,7 +61,7 @@ impl Procedure for Single {
         })?;
         found.note(&rounds, &measured);
         // Each run tries slow places again.
-        context.followers.journal.count_this_run();
+        context.control.journal.count_this_run();
         found.file.single.extend(times(kind, &measured.cells[0], context.subject)?);
         Ok(())
     }

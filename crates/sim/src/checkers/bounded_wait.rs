@@ -29,8 +29,8 @@ pub struct BoundedWait {
 }
 
 impl BoundedWait {
-    /// Creates the checker of a policy that serves best effort in this order and holds `queued_max`
-    /// requests of it.
+    /// Creates the checker of a policy that serves best effort in this order and queues at most
+    /// `queued_max` best-effort requests.
     pub fn new(order: BestEffortOrder, queued_max: u32) -> Self {
         let room = PolicyRoom::of_best_effort(queued_max);
         let (released, waiting, log) = Default::default();

@@ -82,7 +82,7 @@ pub use fallback_kept::FallbackKept;
 pub use group_order::GroupOrder;
 pub use head_order::{HeadOrder, Sweep};
 pub use idle_dispatch::IdleDispatch;
-pub use position_order::{PositionLines, PositionOrder};
+pub use position_order::{PositionOrder, PositionQueues};
 pub use rank_order::{RankOrder, Ranks};
 pub use rate_kept::RateKept;
 pub use real_time_alone::RealTimeAlone;

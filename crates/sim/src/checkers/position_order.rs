@@ -18,7 +18,7 @@ use crate::Observer;
 
 /// The queues of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PositionLines {
+pub enum PositionQueues {
     /// One queue for each source.
     OfSource,
     /// One queue for real time, another for best effort.
@@ -37,7 +37,7 @@ enum Start {
     Oldest,
 }
 
-impl PositionLines {
+impl PositionQueues {
     const fn start(self) -> Start {
         match self {
             Self::OfSource | Self::OfGroup => Start::Lowest,
@@ -45,7 +45,7 @@ impl PositionLines {
         }
     }
 
-    fn line(self, request: &Request) -> u32 {
+    fn queue(self, request: &Request) -> u32 {
         let direction = u32::from(request.op == Op::Write);
         match self {
             Self::OfSource => request.task.0,
@@ -76,7 +76,7 @@ pub(super) const fn expiry(op: Op) -> Duration {
 type Position = (Lba, RequestId);
 
 #[derive(Debug, Default)]
-struct Line {
+struct Queue {
     /// The waiting requests by position, with their numbers.
     queued: BTreeMap<Position, u64>,
     /// The same requests by number, with their arrival.
@@ -84,7 +84,7 @@ struct Line {
     last: Option<Position>,
 }
 
-impl Line {
+impl Queue {
     /// Returns the request above the last one.
     fn above(&self) -> Option<Position> {
         let from = self.last.map_or(Bound::Unbounded, Bound::Excluded);
@@ -110,13 +110,13 @@ impl Line {
 /// Checks the order by rising position; see the module documentation.
 #[derive(Debug)]
 pub struct PositionOrder {
-    kind: PositionLines,
+    kind: PositionQueues,
     queued_max: u64,
     /// Number of queued requests of each class.
     queued: [u64; 4],
     /// Whether the host ever held requests because the policy was full.
     was_held: bool,
-    lines: BTreeMap<u32, Line>,
+    queues: BTreeMap<u32, Queue>,
     arrived: u64,
     log: ViolationLog,
 }
@@ -124,9 +124,9 @@ pub struct PositionOrder {
 impl PositionOrder {
     /// Creates the checker of a policy with these queues that holds `queued_max` requests of each
     /// class.
-    pub fn new(kind: PositionLines, queued_max: u32) -> Self {
-        let (queued, was_held, lines, log) = Default::default();
-        Self { kind, queued_max: u64::from(queued_max), queued, was_held, lines, arrived: 0, log }
+    pub fn new(kind: PositionQueues, queued_max: u32) -> Self {
+        let (queued, was_held, queues, log) = Default::default();
+        Self { kind, queued_max: u64::from(queued_max), queued, was_held, queues, arrived: 0, log }
     }
 
     /// Returns whether the policy knows all queued requests, and their age if it matters.
@@ -139,12 +139,12 @@ impl PositionOrder {
     }
 
     /// Removes a request from its queue.
-    fn remove(&mut self, request: &Request) -> Option<&mut Line> {
-        let line = self.lines.get_mut(&self.kind.line(request))?;
-        let number = line.queued.remove(&(request.start, request.id))?;
-        line.ages.remove(&number);
+    fn remove(&mut self, request: &Request) -> Option<&mut Queue> {
+        let queue = self.queues.get_mut(&self.kind.queue(request))?;
+        let number = queue.queued.remove(&(request.start, request.id))?;
+        queue.ages.remove(&number);
         self.queued[request.class as usize] -= 1;
-        Some(line)
+        Some(queue)
     }
 }
 
@@ -156,9 +156,9 @@ impl Observer for PositionOrder {
         let queued = &mut self.queued[request.class as usize];
         *queued += 1;
         self.was_held |= *queued > self.queued_max;
-        let line = self.lines.entry(self.kind.line(request)).or_default();
-        line.queued.insert(position, self.arrived);
-        line.ages.insert(self.arrived, (position, now));
+        let queue = self.queues.entry(self.kind.queue(request)).or_default();
+        queue.queued.insert(position, self.arrived);
+        queue.ages.insert(self.arrived, (position, now));
         self.arrived += 1;
     }
 
@@ -166,16 +166,16 @@ impl Observer for PositionOrder {
         let is_known = self.is_known();
         for request in batch {
             let position = (request.start, request.id);
-            let Some(line) = self.lines.get(&self.kind.line(request)) else { continue };
-            let next = line.next(self.kind.start(), request.op, now);
+            let Some(queue) = self.queues.get(&self.kind.queue(request)) else { continue };
+            let next = queue.next(self.kind.start(), request.op, now);
             if let Some((_, expected)) = next[0].or(next[1])
                 && is_known
                 && !next.contains(&Some(position))
             {
                 self.log.add(now, Breach::OutOfPosition { id: request.id, expected });
             }
-            if let Some(line) = self.remove(request) {
-                line.last = Some(position);
+            if let Some(queue) = self.remove(request) {
+                queue.last = Some(position);
             }
         }
     }

@@ -13,7 +13,7 @@ use tidegate_model::{
 use super::{
     AdaptiveGate, BatchSize, BestEffortDepth, BoundedWait, Checkers, ClassDrained, ClassOrder,
     CostKept, DepthKept, DrainPlan, DrivePriority, DueOrder, ElasticBatch, ExactlyOnce, Expiry,
-    FallbackKept, GroupOrder, HeadOrder, IdleDispatch, Lines, PositionLines, PositionOrder,
+    FallbackKept, GroupOrder, HeadOrder, IdleDispatch, Lines, PositionOrder, PositionQueues,
     Positions, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept,
     StrictClasses, Sweep, SweepOrder, TimeSlices, WorkConservation,
 };
@@ -106,13 +106,13 @@ impl Checkers {
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
             }
             PolicyName::Deadline => {
-                self.add(PositionOrder::new(PositionLines::OfDirection, queued_max));
+                self.add(PositionOrder::new(PositionQueues::OfDirection, queued_max));
                 self.add(Expiry::new(queued_max));
             }
             PolicyName::MqDeadline => {
                 self.add(WorkConservation::new(1, Served::All));
                 self.add(ClassDrained::default());
-                self.add(PositionOrder::new(PositionLines::OfDirectionAndClass, queued_max));
+                self.add(PositionOrder::new(PositionQueues::OfDirectionAndClass, queued_max));
                 self.add(Expiry::new(queued_max).of_one_class());
             }
             PolicyName::MqDeadlineTuned => {
@@ -121,15 +121,15 @@ impl Checkers {
                 self.add(StrictClasses::new(plan));
             }
             PolicyName::Cfq => {
-                self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
+                self.add(PositionOrder::new(PositionQueues::OfSource, queued_max));
                 self.add(TimeSlices::new(queued_max));
             }
             PolicyName::CfqGrouped => {
-                self.add(PositionOrder::new(PositionLines::OfGroup, queued_max));
+                self.add(PositionOrder::new(PositionQueues::OfGroup, queued_max));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
             }
             PolicyName::BfqStrict => {
-                self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
+                self.add(PositionOrder::new(PositionQueues::OfSource, queued_max));
                 self.add(RankOrder::new(Ranks::HardFirst, queued_max));
             }
             // `satf` orders by access time, which no checker knows. The others are shapers around

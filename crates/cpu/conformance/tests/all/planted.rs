@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::thread;
 
 use tidegate_cpu_conformance::external::{External, answer};
-use tidegate_cpu_conformance::{Family, Invariant, Report, Supports, Verdict, test};
+use tidegate_cpu_conformance::{DefectKind, Invariant, Report, Supports, Verdict, test};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
@@ -93,7 +93,7 @@ fn fails(report: &Report, invariant: Invariant) -> u64 {
     report.invariants[invariant as usize].failed_runs
 }
 
-fn has_failed(report: &Report, family: Family) -> bool {
+fn has_failed(report: &Report, family: DefectKind) -> bool {
     report.families.iter().any(|it| it.family == family && it.failed().is_some())
 }
 
@@ -106,7 +106,7 @@ fn the_server_without_a_defect_conforms() {
 #[test]
 fn a_server_that_never_executes_does_not_conform() {
     let report = report(Defect::Dead);
-    assert!(has_failed(&report, Family::LostService));
+    assert!(has_failed(&report, DefectKind::LostService));
     assert!(fails(&report, Invariant::Liveness) > 150, "{:?}", report.invariants);
     assert_eq!(fails(&report, Invariant::Response), 0);
 }
@@ -114,14 +114,14 @@ fn a_server_that_never_executes_does_not_conform() {
 #[test]
 fn budget_that_expires_while_it_waits_is_found() {
     let report = report(Defect::ExpiresWhileDelayed);
-    assert!(has_failed(&report, Family::LostService));
+    assert!(has_failed(&report, DefectKind::LostService));
     assert!(fails(&report, Invariant::Liveness) > 10, "{:?}", report.invariants);
 }
 
 #[test]
 fn an_overrun_that_is_forgiven_is_found() {
     let report = report(Defect::ForgivesOverrun);
-    assert!(has_failed(&report, Family::Overrun));
+    assert!(has_failed(&report, DefectKind::Overrun));
     assert!(fails(&report, Invariant::Window) > 10, "{:?}", report.invariants);
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, pipe};
 use std::thread;
 
 use tidegate_cpu_conformance::external::{External, ExternalError, answer};
-use tidegate_cpu_conformance::{Family, Invariant, Report, Supports, Verdict, Violation};
+use tidegate_cpu_conformance::{DefectKind, Invariant, Report, Supports, Verdict, Violation};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
@@ -42,7 +42,7 @@ fn the_hybrids_and_a_polling_server_conform() {
     }
 }
 
-fn failed(report: &Report, family: Family) -> Option<Violation> {
+fn failed(report: &Report, family: DefectKind) -> Option<Violation> {
     let family = report.families.iter().find(|it| it.family == family)?;
     match &family.failed()?.verdict {
         Verdict::Failed(failure) => Some(failure.violation.clone()),
@@ -56,10 +56,10 @@ fn posix_fails_where_it_should() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
         let report = report(kind, 200);
         let in_family = |family| failed(&report, family).map(|it| it.invariant());
-        assert_eq!(in_family(Family::PrematureReplenishment), Some(Invariant::Response));
-        assert_eq!(in_family(Family::BudgetAmplification), Some(Invariant::Window));
-        assert_eq!(in_family(Family::Overrun), Some(Invariant::Window));
-        assert_eq!(in_family(Family::Fragmentation), None, "it limits replenishments");
+        assert_eq!(in_family(DefectKind::PrematureReplenishment), Some(Invariant::Response));
+        assert_eq!(in_family(DefectKind::BudgetAmplification), Some(Invariant::Window));
+        assert_eq!(in_family(DefectKind::Overrun), Some(Invariant::Window));
+        assert_eq!(in_family(DefectKind::Fragmentation), None, "it limits replenishments");
         for invariant in Invariant::ALL {
             let is_kept = report.invariants[invariant as usize].failed_runs == 0;
             let must_keep = matches!(invariant, Invariant::Queue | Invariant::Liveness);
@@ -239,6 +239,6 @@ fn numbers_at_the_end_of_the_scale_fail_and_nothing_else() {
         0,
     );
     assert!(boundless.take_error().is_none());
-    let window = failed(&report, Family::Overrun).map(|it| it.invariant());
+    let window = failed(&report, DefectKind::Overrun).map(|it| it.invariant());
     assert_eq!(window, Some(Invariant::Window));
 }

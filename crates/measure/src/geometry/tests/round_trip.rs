@@ -47,7 +47,7 @@ impl Behaviour {
         Self { batches, sequences }
     }
 
-    /// Returns the differences between another's figures and ours, each as a part of ours.
+    /// Returns how far each of the other disk's figures lies from ours, as a fraction of ours.
     pub(super) fn apart(&self, other: &Self) -> Vec<f64> {
         let ours = self.batches.iter().chain(&self.sequences);
         let others = other.batches.iter().chain(&other.sequences);

@@ -5,7 +5,7 @@
 use tidegate_model::{Class, Duration, Op, Outcome, Request, RequestId, TaskIndex, Time};
 use tidegate_sim::Observer;
 use tidegate_sim::checkers::{
-    Breach, ClassDrained, Expiry, PositionLines, PositionOrder, RankOrder, Ranks, TimeSlices,
+    Breach, ClassDrained, Expiry, PositionOrder, PositionQueues, RankOrder, Ranks, TimeSlices,
 };
 
 use super::common::{at, found, ms, request, sent_at};
@@ -85,7 +85,7 @@ fn classes_that_share_a_batch_may_pass_an_expired_request() {
 #[test]
 fn oldest_request_may_go_out_of_position_only_when_it_has_expired() {
     let sent_at = |now| {
-        let mut checker = PositionOrder::new(PositionLines::OfDirection, 9);
+        let mut checker = PositionOrder::new(PositionQueues::OfDirection, 9);
         let [low, middle, high] = [1, 2, 3].map(|id| request(id, 0, Class::Hard));
         serve(&mut checker, at(0), &middle);
         checker.released(at(0), &low);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The followers of a measurement: the caller's progress, its stop signal, the journal.
+//! Controls a measurement: the caller's progress callback and cancel flag, the journal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,8 +25,8 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
-/// The followers of a measurement.
-pub(crate) struct Followers<'a> {
+/// The caller's progress callback and cancel flag, the kinds of requests, and the journal.
+pub(crate) struct RunControl<'a> {
     /// Called after every trial.
     pub(crate) progress: &'a mut dyn FnMut(Progress),
     /// Ends the measurement when it becomes true.
@@ -37,7 +37,7 @@ pub(crate) struct Followers<'a> {
     pub(crate) journal: &'a mut Journal,
 }
 
-impl Followers<'_> {
+impl RunControl<'_> {
     /// Returns whether the caller wants the measurement to end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
