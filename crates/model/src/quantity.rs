@@ -43,10 +43,10 @@ pub trait Quantity: Sized {
     /// The fault of the text, without advice.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Reads a text from a user.
+    /// Parses what a user wrote.
     ///
     /// # Errors
-    /// The fault of the text, with advice.
+    /// States what is wrong with it, and what to write instead.
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
         let help = || format!("write for example {}", Self::EXAMPLE);

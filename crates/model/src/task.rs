@@ -120,7 +120,7 @@ impl Task {
 /// The rule by which a best-effort load releases requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intensity {
-    /// This many requests are always released and not complete (closed loop).
+    /// This many requests are outstanding at all times (closed loop).
     Outstanding(u32),
     /// Requests come at this rate, independent of completions (open loop).
     Rate(Bandwidth),

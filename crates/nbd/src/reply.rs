@@ -24,8 +24,8 @@ impl Session {
         }
     }
 
-    /// Appends what precedes `count` bytes of data that the reader of `request` gets from `offset`
-    /// on. Without structured replies, only the request's first piece has a header.
+    /// Appends the header of one piece of a read's data: `count` bytes at `offset`. Without
+    /// structured replies, only the first piece has a header.
     pub fn put_data_head(
         &self,
         out: &mut Vec<u8>,

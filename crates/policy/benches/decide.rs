@@ -252,8 +252,8 @@ fn dq_edf(bencher: Bencher, queued: u64) {
     batches(bencher, policy, 33, queued, scattered);
 }
 
-/// A release and a completion with their decisions at a constant queue length, for policies that
-/// order by position and for `fifo` with tokens.
+/// A release and a completion with their decisions at a constant queue length, for the Linux
+/// schedulers, `dqf-elastic`, and `fifo` with tokens.
 #[divan::bench(
     args = [64, 512, 4096],
     consts = [0, 1, 2, 3, 4, 5, 6],

@@ -24,12 +24,12 @@ pub enum NoCertificate {
     Policy,
     /// The order of deadlines counts.
     #[error(
-        "verdicts on `dq-edf` have certificates only if each batch takes all that waits (E <= z) and every bound is below its period"
+        "verdicts on `dq-edf` have certificates only if each batch takes every queued request (E <= z) and every bound is below its period"
     )]
     Order,
     /// The bounds rest on the costs of requests.
     #[error(
-        "verdicts that rest on the costs of requests have certificates only if each batch takes all that waits (E <= z), no cost limits it, and no change of direction takes time"
+        "verdicts that rest on the costs of requests have certificates only if each batch takes every queued request (E <= z), no cost limits it, and no change of direction takes time"
     )]
     Costs,
     /// The workload has regulators, so the verdict rests on the tasks' tokens.
@@ -288,8 +288,8 @@ impl<'a> Verdict<'a> {
         Ok(Self { costs, ..verdict })
     }
 
-    /// Returns the costs, if the verdict follows from them by the theorem for batches that take all
-    /// that waits.
+    /// Returns the costs, if the verdict follows from them by the theorem for batches that take
+    /// every queued request.
     fn costs(&self) -> Result<WorkloadCosts, NoCertificate> {
         let requests = self.system.requests_sum();
         let takes_all = self.assessment.batch_cost.is_none()

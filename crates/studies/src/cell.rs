@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The values of axes and measures, as files, expressions and results have them.
+//! The values of axes and measures, in the one form that files, expressions and results share.
 
 use minijinja::Value;
 use minijinja::value::ValueKind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks a study file before anything runs: what its tables say of each other.
+//! Checks a study file before anything runs, including that its tables agree with each other.
 
 use std::collections::BTreeSet;
 

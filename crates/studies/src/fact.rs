@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Holds published facts against our values.
+//! Compares our values with the published facts.
 
 use minijinja::Environment;
 use serde::Serialize;
@@ -57,7 +57,7 @@ impl FactFile {
             return result;
         };
         if is_quick && !self.quick {
-            result.reason = Some("needs the full form".to_owned());
+            result.reason = Some("needs a full run".to_owned());
             return result;
         }
         let ours = evaluate_strictly(environment, expression);

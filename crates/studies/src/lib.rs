@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reproduces the figures and tables of the literature. A study is data: workloads, the axes over
-//! which they vary, the measures that are taken, and the published facts that these are held
-//! against. One engine runs them all.
+//! which they vary, the measures that are taken, and the published facts with which these are
+//! compared. One engine runs them all.
 //!
 //! ```text
-//!   study.toml --axes--> points --template--> source --> measures, one row a point
+//!   study.toml --axes--> points --template--> source --> measures, one row per point
 //!                                                            |
 //!                    published facts  ------ expressions -----+--> verdicts, tables, figures
 //! ```

@@ -25,7 +25,7 @@ pub enum Verdict {
     Stale,
     /// The expression has no value of the right kind.
     Faulty,
-    /// A point is missing, or the fact needs the full form.
+    /// A point is missing, or the fact needs a full run.
     NotRun,
 }
 

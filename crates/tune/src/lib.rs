@@ -6,7 +6,7 @@
 //! machine's `sys` and `etc`. The hypotheses are those of `docs/theory/stock-kernel.md` section 31.
 //!
 //! ```text
-//!   Disk ---- refusals(demand) ----> reasons for none
+//!   Disk ---- refusals(demand) ----> reasons why no proof is possible
 //!     \------ settings(demand) ----> [Setting] --apply--> sysfs, and a Record of the old values
 //!                                                <--undo--
 //! ```

@@ -99,7 +99,7 @@ fn min_period(system: &System) -> Option<u128> {
 }
 
 /// A for each number of requests of a job; empty unless every R is below its period, and, where
-/// another order counts, all that waits fits into one batch.
+/// another order counts, all queued requests fit into one batch.
 fn backlog(certificate: &Certificate, system: &System) -> Result<BTreeMap<u128, u128>, Refusal> {
     let mut longest = BTreeMap::new();
     let is_below = system.tasks.iter().all(|task| task.r.is_some_and(|r| r < task.p));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bound by the costs of requests, `docs/theory/requests-of-different-kinds.md`, equations 11.1
-//! and 11.2: each batch takes all that waits, and every response is below every period.
+//! and 11.2: each batch takes every queued request, and every response is below every period.
 
 use crate::certificate::Certificate;
 use crate::refusal::Refusal;

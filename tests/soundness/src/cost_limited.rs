@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Dual-queue FIFO with batches limited by cost: searches all schedules of a small system.
 //!
-//! The search uses only the rule. An idle device gets the longest prefix of the queue that costs at
-//! most Z and has at most z requests, and at least one request. A batch that leaves no request
-//! queued is filled with best effort up to F. A batch may end at any tick up to A plus its costs.
-//! Tasks release at any tick at least p after their last job. Events of a tick come in any order.
-//! Of the requests in flight only the remaining time matters, so a state is small:
+//! The search knows only the dispatch rule, no bound: an idle device gets the longest prefix of the
+//! queue that costs at most Z and has at most z requests, and at least one request. A batch that
+//! leaves no request queued is filled with best effort up to F. A batch may end at any tick up to A
+//! plus its costs. Tasks release at any tick at least p after their last job. Events of a tick come
+//! in any order. Of the requests in flight only the remaining time matters, so a state is small:
 //!
 //! ```text
 //!   (ticks until each task may release, queue in order, ticks the batch may still take)

@@ -52,7 +52,7 @@ fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) 
     (child, stderr)
 }
 
-/// Waits until the process handles SIGTERM itself.
+/// Waits until the process has installed its SIGTERM handler.
 fn wait_for_handler(child: &mut Child) {
     let status = format!("/proc/{}/status", child.id());
     let is_caught = || {

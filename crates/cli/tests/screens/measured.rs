@@ -32,7 +32,8 @@ const OF_THE_HOST: [&str; 14] = [
 /// Words that appear only on some machines.
 const WORDS_OF_THE_HOST: [&str; 2] = ["EXCEEDED", "tolerated"];
 
-/// Returns a line's standard output; `None`, after printing the reason, if it fails.
+/// Runs a command line and returns it with its standard output, without figures; if it fails,
+/// prints the reason and returns `None`.
 fn printed(line: &str, folder: &Path) -> Option<String> {
     let output = run(line, folder, WIDE);
     // A missed deadline is possible here.

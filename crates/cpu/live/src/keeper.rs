@@ -256,8 +256,8 @@ mod tests {
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
-    /// A thread that has work at some times, alone on its processor while the manager does not
-    /// check.
+    /// A simulated thread whose work arrives at given instants. Between the manager's checks only
+    /// this thread is simulated.
     struct Thread {
         /// Pairs of an instant and the work that arrives then, descending.
         work: Vec<(u64, u64)>,
@@ -269,7 +269,8 @@ mod tests {
     }
 
     impl Thread {
-        /// Executes in the background only every other ns: others want the processor too.
+        /// Executes up to `end`. In the background it gets only every other nanosecond, because
+        /// other threads use the processor too.
         fn run_until(&mut self, end: u64) {
             for now in self.foreground.len() as u64..end {
                 self.release(now);

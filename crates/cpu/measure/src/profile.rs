@@ -37,7 +37,7 @@ const BETWEEN_REPORTS: std::time::Duration = std::time::Duration::from_millis(10
 /// The progress of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProgress {
-    /// The number of intervals of the longest length so far.
+    /// How many intervals of the longest length have been measured so far.
     pub trials: u64,
     /// The planned number.
     pub trials_all: u64,

@@ -23,7 +23,8 @@ fn best_effort_leaves_time_for_the_fallback_plan() {
     }
 }
 
-/// The conditions allow 3 (above), and a new plan may allow fewer while more are on the drive.
+/// The conditions allow 3 best-effort requests (see above). A new plan can allow fewer than are on
+/// the drive.
 #[test]
 fn best_effort_stays_within_the_depth_of_the_plan() {
     let with = |best_effort_depth| {

@@ -242,7 +242,7 @@ fn margin(task: &TaskReport<'_>) -> String {
     }
 }
 
-/// The most best-effort loads that the head names.
+/// The largest number of best-effort loads that the heading lists by name.
 const LOADS_NAMED_MAX: usize = 4;
 
 /// Names the best-effort loads: one export of a serve file makes several.

@@ -56,11 +56,11 @@ pub(crate) fn replicates<L: Law>(law: &L, count: usize, random: &mut Pcg64) -> V
 /// Compares samples with the law fitted to them.
 ///
 /// # Equation
-/// `A^2 = -n - 1/n sum (2 i - 1) (ln F(x_(i)) + ln(1 - F(x_(n + 1 - i))))`, which weighs the
-/// tails more than Kolmogorov's or Cramer's statistic. `p = (1 + #{A*^2 >= A^2}) / (1 + R)` over
-/// R replicates: sample sets of the fitted law, of the same size and fitted in the same way.
-/// Tabulated critical values do not hold, because the parameters come from the samples
-/// themselves.
+/// `A^2 = -n - 1/n sum (2 i - 1) (ln F(x_(i)) + ln(1 - F(x_(n + 1 - i))))`, which weights the tails
+/// more heavily than the Kolmogorov-Smirnov or Cramer-von Mises statistic.
+/// `p = (1 + #{A*^2 >= A^2}) / (1 + R)` over R replicates: sample sets of the fitted law, of the
+/// same size and fitted in the same way. Tabulated critical values do not apply, because the
+/// parameters come from the samples themselves.
 ///
 /// # Source
 /// T. Anderson and D. Darling, "A test of goodness of fit", 1954; W. Stute, W. Gonzales

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures of a drive file: what its disk is made of, and what equations make of that.
+//! The figures of a drive file: the disk's geometry, and the values that equations derive from it.
 
 use serde::Deserialize;
 use tidegate_commands::NamedDrive;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Expressions over the axes: what a source computes by hand, beside what our code computes.
+//! Expressions over the axes: what a publication computes by hand, for comparison with our code.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The number of samples of which one exceeds a quantile with a given confidence.
+//! The number of samples needed so that, with a given confidence, at least one exceeds a quantile.
 
 use serde::Deserialize;
 use tidegate_stats::confidence::samples_needed;

@@ -93,8 +93,8 @@ fn reclassify(input: &mut Input, name: &str) -> Result<(), Failed> {
 }
 
 impl Measures for Simulation {
-    /// Measures are `NAME` of all tasks, or of all loads if there is no task, or `SOURCE.NAME`, where
-    /// the source is `tasks`, `loads` or the name of one.
+    /// Measures are `MEASURE` of all tasks, or of all loads if there is no task, or `NAME.MEASURE`,
+    /// where `NAME` is `tasks`, `loads`, or the name of a task or a load.
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let (source, measure) = name.split_once('.').unwrap_or(("", name));
         match measure {
@@ -154,4 +154,4 @@ impl Simulation {
 }
 
 const KNOWN: &str = "jobs, misses, dropped, unfinished, bytes_per_s, requests_per_s, is_overloaded, \
-                     SOURCE.bytes_per_s_over_time";
+                     NAME.bytes_per_s_over_time";

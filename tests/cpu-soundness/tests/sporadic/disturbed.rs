@@ -78,7 +78,8 @@ fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     workload.servers.iter_mut().for_each(|server| server.blocking = draw());
 }
 
-/// Draws up to three tenths of the processor, in bursts of up to 40 ns.
+/// Returns a random profile of interference. Its fits grant up to 30 % of the processor, in bursts
+/// of up to 40 ns; each point has up to 9 ns more than the one before.
 fn profile(random: &mut Random) -> CpuProfile {
     let (mut interval, mut stolen) = (0, 0);
     let points = (0..=random.below(4)).map(|_| {

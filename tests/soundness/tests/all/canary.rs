@@ -68,8 +68,8 @@ fn windows_of_deadlines_that_a_bound_ignores_are_caught() {
     assert_caught("EDF, served in windows", tidegate_analysis::edf::responses, systems, search);
 }
 
-/// Returns the releases in a window of `length`, summed over the tasks; `count(length, p)` for
-/// each.
+/// Returns the number of requests released in a window of `length`: for each task,
+/// `count(length, period)` jobs times the requests of a job.
 fn released(system: &SmallSystem, length: u32, count: fn(u32, u32) -> u32) -> u32 {
     system.tasks.iter().map(|task| count(length, task.period) * task.requests).sum()
 }

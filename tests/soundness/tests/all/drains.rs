@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Policies that decide by drain times on a drive that keeps only drain(q): `adaptive-drain` and
-//! `gated-drain` keep every deadline; `rtio-slots` does not, nor does any policy that lacks one of
-//! their conditions.
+//! Policies that decide by drain times, on a drive that guarantees nothing but drain(q):
+//! `adaptive-drain` and `gated-drain` keep every deadline. Either policy misses some if it lacks a
+//! condition that does not follow from the others. `drain_searches` shows that `rtio-slots` misses
+//! some.
 
 use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
