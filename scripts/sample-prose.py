@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Prints 40 random doc comments and 20 random paragraphs of the docs, for a reader who checks them against the rules
-of docs/reference/prose.md. Usage: scripts/sample-prose.py [SEED] (default 1); the same seed and files give the same.
+of docs/reference/prose.md. The same seed and files give the same sample.
 """
 
+import argparse
 import pathlib
 import random
 import re
-import sys
 
 COMMENTS, PARAGRAPHS = 40, 20
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -44,7 +44,9 @@ def paragraphs(path):
 
 
 def main():
-    chance = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seed", nargs="?", type=int, default=1, metavar="SEED", help="chooses the sample (default 1)")
+    chance = random.Random(parser.parse_args().seed)
     pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *files("docs/**/*.md")]
     for title, count, found in (
         ("Doc comments", COMMENTS, [each for path in files("*.rs") for each in comments(path)]),
