@@ -125,8 +125,15 @@ impl PositionOrder {
     /// Creates the checker of a policy with these queues that holds `queued_max` requests of each
     /// class.
     pub fn new(kind: PositionQueues, queued_max: u32) -> Self {
-        let (queued, was_held, queues, log) = Default::default();
-        Self { kind, queued_max: u64::from(queued_max), queued, was_held, queues, arrived: 0, log }
+        Self {
+            kind,
+            queued_max: u64::from(queued_max),
+            queued: [0; 4],
+            was_held: false,
+            queues: BTreeMap::new(),
+            arrived: 0,
+            log: ViolationLog::default(),
+        }
     }
 
     /// Returns whether the policy knows all queued requests, and their age if it matters.
