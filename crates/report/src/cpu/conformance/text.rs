@@ -2,8 +2,8 @@
 //! The text of `tidegate cpu conformance`.
 
 use tidegate_cpu_conformance::{
-    Failure, Family, FamilyReport, Invariant, RandomFailure, RandomReport, Report, StreamResult,
-    Supports, TraceLine, Verdict,
+    DefectKind, Failure, FamilyReport, Invariant, RandomFailure, RandomReport, Report,
+    StreamResult, Supports, TraceLine, Verdict,
 };
 
 use crate::page::{Answer, Page, Table};
@@ -32,7 +32,7 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
     let mut header = vec!["streams and invariants"];
     header.extend(reports.iter().map(|(name, _)| name.as_str()));
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for family in Family::ALL {
+    for family in DefectKind::ALL {
         let cell =
             |report: &Report| of_family(report, family).map_or_else(String::new, family_word);
         rows.push(row(family.name(), reports, cell));
@@ -127,7 +127,7 @@ fn row(title: &str, reports: &[(String, Report)], cell: impl Fn(&Report) -> Stri
     row
 }
 
-fn of_family(report: &Report, family: Family) -> Option<&FamilyReport> {
+fn of_family(report: &Report, family: DefectKind) -> Option<&FamilyReport> {
     report.families.iter().find(|it| it.family == family)
 }
 
