@@ -4,11 +4,17 @@
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::cost::{CostModel, RequestCost};
-use tidegate_model::{BatchCost, Bytes, Intensity, Op, Plan, PolicyName, RequestCharges, Workload};
+use tidegate_model::{
+    BatchCost, Bytes, Class, Intensity, Op, Outcome, Plan, PolicyName, Request, RequestCharges,
+    Workload,
+};
 use tidegate_policy::Dqf;
-use tidegate_sim::checkers::Breach;
+use tidegate_sim::Observer as _;
+use tidegate_sim::checkers::{Breach, Served, WorkConservation};
 
-use super::common::{TIMES_MS, assert_found, breaches_on, load, ms, plan, task, workload};
+use super::common::{
+    TIMES_MS, assert_found, at, breaches_on, found, load, ms, plan, request, table, task, workload,
+};
 
 /// 1 ms for 4 KiB, 5 ms for 128 KiB, 5 ms for each batch; within b.
 fn costs() -> CostModel {
@@ -81,4 +87,22 @@ fn policies_with_other_limits_are_caught() {
     let cut_short = breaches(&limited(5, 3), 0);
     let is_short = |breach: &Breach| matches!(breach, Breach::BatchCutShort { .. });
     assert_found("Z of 5 ms", &cut_short, is_short);
+}
+
+/// A read of 4 KiB takes 6 ms at most: 5 ms to position, and 1. Only a later end excuses idling.
+#[test]
+fn idling_after_a_batch_within_its_cost_is_caught() {
+    let small = |id| Request { size: Bytes::from_kib(4), ..request(id, 0, Class::BestEffort) };
+    let after = |ended_ms| {
+        let checker = WorkConservation::new(1, Served::All).with_overruns(table(&TIMES_MS));
+        let mut checker = checker.with_costs(limited(6, 3).batch_cost);
+        checker.released(at(0), &small(0));
+        checker.released(at(0), &small(1));
+        checker.dispatched(at(0), &[small(0)]);
+        checker.completed(at(ended_ms), &small(0), Outcome::Done);
+        checker.settled(at(ended_ms));
+        found(&checker)
+    };
+    assert_eq!(after(7), [], "a millisecond late");
+    assert_eq!(after(6), [Breach::RoomUnused { queued_count: 1, in_flight_count: 0 }]);
 }
