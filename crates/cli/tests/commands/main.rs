@@ -10,3 +10,4 @@ mod interrupted;
 mod profile;
 mod profile_added;
 mod profile_json;
+mod python;
