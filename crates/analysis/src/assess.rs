@@ -12,8 +12,9 @@ use crate::batch_choice::{Choice, Order};
 use crate::bounds::{bound_of, edf_responses, is_met};
 use crate::depth_cap::best_effort_limit;
 use crate::regulated::{self, Regulated};
-use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
+use crate::select::{self, best_effort_ahead, mixed, objection, question};
 use crate::shaping::sporadic;
+use crate::system::{is_shared, single};
 use crate::{
     Inapplicable, SporadicTask, Verdict, by_order, ceilings, cost_limited, deferred, fifo, shaping,
 };
@@ -119,7 +120,7 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
     Assessment {
         policy,
         batch_max,
-        best_effort_fill: if select::is_shared(workload) { within(batch_max) } else { 0 },
+        best_effort_fill: if is_shared(workload) { within(batch_max) } else { 0 },
         batch_cost: match policy.facts().batch_limit {
             BatchLimit::CountAndCost => cost_limited::unproved(workload),
             BatchLimit::Count | BatchLimit::CountUntilOverload => None,

@@ -27,33 +27,6 @@ pub(crate) fn graded(workload: &Workload, mut assessment: Assessment) -> Assessm
     assessment
 }
 
-/// Returns the workload on a drive whose times of this contract are the ceilings, or its own if they
-/// are longer; `None` without a ceiling.
-pub(crate) fn at_ceilings(
-    workload: &Workload,
-    ceilings: &Ceilings,
-    contract: DriveContract,
-) -> Option<Workload> {
-    let mut slowest = workload.clone();
-    let contracts = &mut slowest.contracts;
-    match contract {
-        DriveContract::Batches => {
-            slowest.table = workload.table.at_least(&ceilings.batches);
-            // Costs have no ceiling: every request is charged as the largest.
-            contracts.costs = None;
-        }
-        DriveContract::Drain => {
-            contracts.drain = Some(contracts.drain.as_ref()?.at_least(&ceilings.drain));
-        }
-        DriveContract::Starvation => {
-            contracts.starvation_max = contracts.starvation_max.max(ceilings.starvation_max);
-            ceilings.starvation_max?;
-        }
-        DriveContract::Priority => return None,
-    }
-    Some(slowest)
-}
-
 fn searched(workload: &Workload, ceilings: &Ceilings, assessment: &Assessment) -> Premise {
     let drive = &workload.drive_name;
     let contract = assessment.policy.facts().contract();

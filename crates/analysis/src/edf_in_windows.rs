@@ -2,13 +2,13 @@
 //! Bounds for `scan-edf`: earliest deadline first, where deadlines in the same window count as equal
 //! and their requests may be served in any order.
 
-use tidegate_model::{Duration, PolicyName, Verdict, Workload};
+use tidegate_model::{Duration, Verdict, Workload};
 
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, bound_of};
 use crate::budget::Budget;
 use crate::search::{largest, verdict};
-use crate::select::{is_shared, shares_bounds, single};
+use crate::system::{is_shared, single};
 use crate::{Inapplicable, SporadicTask, System, Tasks, edf};
 
 const WINDOW_TOO_WIDE: &str = "the window of scan-edf must be shorter than every deadline: write a \
@@ -64,12 +64,6 @@ fn are_met(system: &System, window: Duration, is_shared: bool, budget: &Budget) 
     let earlier: Option<Vec<SporadicTask>> = system.tasks.iter().map(earlier).collect();
     let narrowed = earlier.map(|tasks| System { tasks: Tasks::from(tasks), ..system.clone() });
     narrowed.is_some_and(|it| edf::are_deadlines_met(&it, is_shared, budget))
-}
-
-/// Returns whether deadlines count in windows under this policy, with the workload's parameters.
-pub fn counts_in_windows(workload: &Workload, policy: PolicyName) -> bool {
-    let shares = |other| shares_bounds(workload, policy, other);
-    shares(PolicyName::ScanEdf) && !shares(PolicyName::Edf)
 }
 
 /// Returns the choice for `scan-edf`.

@@ -82,3 +82,9 @@ impl Explanation {
         all.checked_add(self.host.around_policy())?.checked_sub(self.released)
     }
 }
+
+/// Returns whether deadlines count in windows under this policy, with the workload's parameters.
+pub fn counts_in_windows(workload: &Workload, policy: PolicyName) -> bool {
+    let shares = |other| select::shares_bounds(workload, policy, other);
+    shares(PolicyName::ScanEdf) && !shares(PolicyName::Edf)
+}

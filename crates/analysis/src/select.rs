@@ -17,9 +17,10 @@ use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::shaping::{self, sporadic};
+use crate::system::{is_shared, single};
 use crate::{
-    SporadicTask, System, Tasks, adaptive_drain, cost_limited, das, deferred, edf, edf_in_windows,
-    elastic, fifo, gated_drain, rtio, rtio_slots, strict_classes,
+    SporadicTask, Tasks, adaptive_drain, cost_limited, das, deferred, edf, edf_in_windows, elastic,
+    fifo, gated_drain, rtio, rtio_slots, strict_classes,
 };
 
 /// Returns the theorem that bounds the policy with the workload's parameters, or the reason for none.
@@ -202,17 +203,6 @@ pub(crate) fn question<'a>(
 pub(crate) fn mixed(workload: &Workload, tasks: &Tasks) -> Option<MixedSystem> {
     let all: Vec<usize> = (0..tasks.len()).collect();
     heterogeneous::system_of(workload, &all, tasks)
-}
-
-/// Returns whether the workload has best effort as well as tasks.
-pub(crate) fn is_shared(workload: &Workload) -> bool {
-    !workload.best_effort.is_empty()
-}
-
-/// Returns the tasks on a device that serves one request at a time.
-pub(crate) fn single(workload: &Workload, tasks: &Tasks) -> System {
-    let table = workload.table.clone();
-    System { tasks: tasks.clone(), table, batch_max: 1, best_effort_fill: 0 }
 }
 
 /// Returns all bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The system that an analysis takes: sporadic tasks on one device with a batch table.
 
-use tidegate_model::{BatchTable, Duration};
+use tidegate_model::{BatchTable, Duration, Workload};
 
 use crate::Tasks;
 
@@ -54,4 +54,15 @@ impl System {
     pub(crate) fn batch_time_of_ns(&self, real_time: u64) -> u64 {
         self.batch_time_ns(u32::try_from(real_time).expect("a batch has at most z"))
     }
+}
+
+/// Returns whether the workload has best effort as well as tasks.
+pub(crate) fn is_shared(workload: &Workload) -> bool {
+    !workload.best_effort.is_empty()
+}
+
+/// Returns the tasks on a device that serves one request at a time.
+pub(crate) fn single(workload: &Workload, tasks: &Tasks) -> System {
+    let table = workload.table.clone();
+    System { tasks: tasks.clone(), table, batch_max: 1, best_effort_fill: 0 }
 }

@@ -21,12 +21,12 @@ use crate::assessment::{Answer, Assessment};
 use crate::batch_choice::{Choice, Order, proves_all};
 use crate::bounds::{Bounds, is_met};
 use crate::budget::Budget;
-use crate::ceilings::at_ceilings;
 use crate::heterogeneous::MixedSystem;
 use crate::regulated::Regulated;
 use crate::search::largest;
-use crate::select::{fifo_proves, is_shared, mixed, single, theorem};
+use crate::select::{fifo_proves, mixed, theorem};
 use crate::shaping::sporadic;
+use crate::system::{is_shared, single};
 use crate::{System, Tasks, cost_limited, edf, edf_in_windows, rtio, strict_classes};
 
 /// Factors beyond this are not searched: a thousand times the table.
@@ -171,6 +171,33 @@ pub(crate) fn holds_at_ceilings(
             Proof { theorem, assessment, planned, tasks, budget }.holds(&slowest)
         }
     }
+}
+
+/// Returns the workload on a drive whose times of this contract are the ceilings, or its own if they
+/// are longer; `None` without a ceiling.
+fn at_ceilings(
+    workload: &Workload,
+    ceilings: &Ceilings,
+    contract: DriveContract,
+) -> Option<Workload> {
+    let mut slowest = workload.clone();
+    let contracts = &mut slowest.contracts;
+    match contract {
+        DriveContract::Batches => {
+            slowest.table = workload.table.at_least(&ceilings.batches);
+            // Costs have no ceiling: every request is charged as the largest.
+            contracts.costs = None;
+        }
+        DriveContract::Drain => {
+            contracts.drain = Some(contracts.drain.as_ref()?.at_least(&ceilings.drain));
+        }
+        DriveContract::Starvation => {
+            contracts.starvation_max = contracts.starvation_max.max(ceilings.starvation_max);
+            ceilings.starvation_max?;
+        }
+        DriveContract::Priority => return None,
+    }
+    Some(slowest)
 }
 
 /// Returns the shortest time of a contract.

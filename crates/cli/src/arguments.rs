@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The arguments of every command; quantities carry their units, as in files.
 
+pub(crate) mod form;
 mod profile;
 mod service;
 
@@ -17,7 +18,8 @@ use crate::drive::arguments::DriveArguments;
 use crate::failure::Failure;
 use crate::nbd::arguments::NbdArguments;
 use crate::python::{PlaceArguments, SweepArguments};
-use crate::show::Form;
+use form::FormArguments;
+
 use crate::values::{grade, length, model, order, policy, quantity};
 
 pub(crate) use profile::ProfileArguments;
@@ -89,30 +91,6 @@ pub(crate) enum Command {
 
 const TUNE_CODES: &str = "Exit codes: 0 proven, as tuned, or undone; 1 not proven, refused, not tuned, or a \
                           setting differs; 2 wrong input, 3 the environment failed.";
-
-/// How much of the result is printed, and in which form.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct FormArguments {
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print the first line alone.
-    #[arg(long, short, conflicts_with = "json")]
-    pub(crate) quiet: bool,
-}
-
-impl FormArguments {
-    /// Returns whether the whole text is printed.
-    pub(crate) const fn is_full(self) -> bool {
-        !self.json && !self.quiet
-    }
-}
-
-impl From<FormArguments> for Form {
-    fn from(arguments: FormArguments) -> Self {
-        Self { is_json: arguments.json, is_quiet: arguments.quiet }
-    }
-}
 
 /// The file that keeps the result.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use tidegate_cpu_measure::SyntheticLoad;
 use tidegate_cpu_model::ServerKind;
 use tidegate_model::Duration;
 
-use crate::arguments::FormArguments;
+use crate::arguments::form::FormArguments;
 use crate::values::{length, quantity};
 
 #[derive(Debug, Args)]

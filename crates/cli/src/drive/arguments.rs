@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use tidegate_model::Bytes;
 
-use crate::arguments::FormArguments;
+use crate::arguments::form::FormArguments;
 use crate::values::{printable, quantity};
 
 #[derive(Debug, Args)]

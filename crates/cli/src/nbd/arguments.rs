@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_model::{Bytes, Duration};
 
-use crate::arguments::FormArguments;
+use crate::arguments::form::FormArguments;
 use crate::values::{OpArgument, length, quantity};
 
 #[derive(Debug, Args)]
