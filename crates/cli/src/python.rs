@@ -16,9 +16,25 @@ use crate::failure::Failure;
 /// The variable that names another interpreter.
 const INTERPRETER: &str = "TIDEGATE_PYTHON";
 
-/// Prints the modules that are missing.
-const PROBE: &str = "import sys, importlib.util as it\n\
-                     print(*[name for name in sys.argv[1:] if it.find_spec(name) is None])";
+/// Keeps Python from taking modules from the current folder, where one may be called `tidegate`.
+const SAFE_PATH: (&str, &str) = ("PYTHONSAFEPATH", "1");
+
+/// Prints the packages that are missing, or of which a module is, without running any.
+const PROBE: &str = "\
+import sys
+from importlib.machinery import PathFinder
+def lacks(name):
+    path = None
+    for part in name.split('.'):
+        found = PathFinder.find_spec(part, path)
+        if found is None:
+            return True
+        path = found.submodule_search_locations or []
+    return False
+print(*[name.split('.')[0] for name in sys.argv[1:] if lacks(name)])";
+
+/// The half of the package that is no Python: a folder with the sources alone lacks it.
+const PACKAGE: &str = "tidegate._native";
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArguments {
@@ -42,20 +58,20 @@ pub(crate) struct SweepArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArguments {
-    /// The fleet file (TOML): streams, disks and a policy; docs/guide/python.md.
+    /// The fleet file (TOML): streams, disks and a policy; docs/guide/fleets.md.
     #[arg(value_name = "FLEET")]
     fleet: PathBuf,
     /// The folder to create: a workload and a drive file for each disk, and plan.json.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// Use all disks for the largest margin, in place of the fewest disks.
+    /// Use as many disks as the largest margin needs, in place of the fewest disks.
     #[arg(long, conflicts_with = "before")]
     margin: bool,
-    /// The folder of an earlier plan, which is changed with the fewest moves.
+    /// The folder of an earlier plan, which is changed with as few moves as the search finds.
     #[arg(long, value_name = "FOLDER")]
     before: Option<PathBuf>,
-    /// Disks of the earlier plan that failed.
-    #[arg(long, value_name = "DISK,..", value_delimiter = ',', requires = "before")]
+    /// Disks of the fleet that failed: the plan uses none of them.
+    #[arg(long, value_name = "DISK,..", value_delimiter = ',')]
     failed: Vec<String>,
     /// Print the first line alone.
     #[arg(long, short)]
@@ -70,7 +86,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Answer, Failure> {
     words.extend(store.iter().flat_map(|store| ["--store".into(), store.into()]));
     words.extend(scheduler.iter().flat_map(|it| ["--scheduler".into(), it.into()]));
     words.extend(quiet.then(|| "--quiet".into()));
-    run("sweep", &["tidegate", "pyarrow", "distributed"], words)
+    run("sweep", &[PACKAGE, "pyarrow", "distributed"], words)
 }
 
 /// Places the streams.
@@ -82,7 +98,7 @@ pub(crate) fn place(arguments: &PlaceArguments) -> Result<Answer, Failure> {
     words.extend(before.iter().flat_map(|before| ["--before".into(), before.into()]));
     words.extend(failed.iter().flat_map(|disk| ["--failed".into(), disk.into()]));
     words.extend(quiet.then(|| "--quiet".into()));
-    run("place", &["tidegate", "ortools"], words)
+    run("place", &[PACKAGE, "ortools"], words)
 }
 
 /// Replaces this process by the package's command. `extra` names the optional part of the package
@@ -94,7 +110,12 @@ fn run(extra: &str, modules: &[&str], words: Vec<OsString>) -> Result<Answer, Fa
         "in Tidegate's sources: `make wheel && {shown} -m pip install \
          \"$(ls -t target/wheels/tidegate-*.whl | head -n 1)[{extra}]\"`"
     );
-    let probe = Command::new(&python).args(["-c", PROBE]).args(modules).output();
+    let interpreter = || {
+        let mut command = Command::new(&python);
+        command.env(SAFE_PATH.0, SAFE_PATH.1);
+        command
+    };
+    let probe = interpreter().args(["-c", PROBE]).args(modules).output();
     let probe = probe.map_err(|error| not_started(&shown, &error, &install))?;
     let missing = String::from_utf8_lossy(&probe.stdout).trim().to_owned();
     if !probe.status.success() {
@@ -112,7 +133,7 @@ fn run(extra: &str, modules: &[&str], words: Vec<OsString>) -> Result<Answer, Fa
             install,
         ));
     }
-    let error = Command::new(&python).args(["-m", "tidegate"]).args(words).exec();
+    let error = interpreter().args(["-m", "tidegate"]).args(words).exec();
     Err(not_started(&shown, &error, &install))
 }
 

@@ -202,6 +202,12 @@ fn from_file(drive: NamedDrive) -> (DriveFile, Option<FileOrigin>, Option<String
 
 fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Faults> {
     let largest = workload.table.batch_max();
+    if batch_max == 0 {
+        return Err(Faults::one(
+            "batch is 0, so no request would ever be served",
+            format!("allow 1 to {largest} requests in a batch"),
+        ));
+    }
     if batch_max <= largest {
         return Ok(());
     }
@@ -224,4 +230,29 @@ pub fn policies(asked: &[PolicyName], workload: &Workload) -> Vec<PolicyName> {
         is_new
     });
     policies
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Changes, parse};
+
+    const CAMERA: &str = "drive = \"maxtor-atlas-10k-v\"\n\
+                          [[task]]\nname = \"camera\"\nperiod = \"40ms\"\nsize = \"128KiB\"\n";
+
+    fn fault_of_batch(batch: u32) -> Option<String> {
+        let changes = Changes { batch: Some(batch), ..Changes::default() };
+        let parsed = parse(Path::new("workload"), CAMERA, &changes, &[]);
+        parsed.err().map(|faults| faults.0[0].message.clone())
+    }
+
+    #[test]
+    fn a_batch_in_place_of_the_files_is_within_the_table() {
+        assert_eq!(fault_of_batch(1), None);
+        let none = fault_of_batch(0).expect("refused");
+        assert_eq!(none, "batch is 0, so no request would ever be served");
+        let most = fault_of_batch(u32::MAX).expect("refused");
+        assert!(most.contains("exceeds the table"), "{most}");
+    }
 }

@@ -53,3 +53,15 @@ def test_a_fleet_is_placed_changed_and_refused(command, tmp_path):
     (tmp_path / "fleet.toml").write_text(FLEET.replace("count = 60", "count = 600"))
     said = command("place", "fleet.toml", "-o", "plan-3", **here(tmp_path))
     assert said.returncode == 1 and said.stdout.startswith("NOT PLACED: "), said
+
+
+def test_a_folder_that_is_called_like_the_package_is_not_it(command, tmp_path):
+    (tmp_path / "fleet.toml").write_text(FLEET)
+    (tmp_path / "tidegate").mkdir()
+    (tmp_path / "tidegate" / "__init__.py").write_text("")
+    said = command("place", "fleet.toml", "-o", "plan", **here(tmp_path))
+    assert said.returncode == 0 and said.stdout.startswith("PLACED: 3 disks"), said
+    without = {"PYTHONPATH": str(tmp_path)}
+    environment = here(tmp_path)["env"] | without
+    said = command("place", "fleet.toml", "-o", "other", cwd=tmp_path, env=environment)
+    assert said.returncode == 2 and "lacks tidegate" in said.stderr, said

@@ -17,12 +17,15 @@ pytest.importorskip("ortools")
 from tidegate.placement import (  # noqa: E402
     Disk,
     Fleet,
+    NoPlanFoundError,
     NotPlacedError,
     Oracle,
     Placed,
     Plan,
     Stream,
+    fewest,
     first_fit_decreasing,
+    moves,
     place,
     place_with_margin,
 )
@@ -163,15 +166,15 @@ def fewest_moves_by_trying_all(before, fleet):
 
 
 def test_new_streams_move_as_few_others_as_trying_everything_finds():
-    moves = Counter()
+    counts = Counter()
     for seed in range(40):
         before, fleet = scattered(seed)
-        fewest = fewest_moves_by_trying_all(before, fleet)
+        least = fewest_moves_by_trying_all(before, fleet)
         plan = place(fleet, before=before)
         assert proved(plan)
-        assert plan.moved_from(before) == fewest, seed
-        moves[fewest] += 1
-    assert moves[0] and moves.total() - moves[0] >= 5, moves
+        assert plan.moved_from(before) == least, seed
+        counts[least] += 1
+    assert counts[0] and counts.total() - counts[0] >= 5, counts
 
 
 def test_a_stream_that_fits_nowhere_is_refused():
@@ -276,3 +279,57 @@ def test_the_files_of_a_plan_are_proved_as_they_are(tmp_path):
     said = subprocess.run(unknown, cwd=tmp_path, capture_output=True, text=True)
     assert said.returncode == 2
     assert "no disk shelf-7" in said.stderr
+
+
+def test_a_search_that_ends_early_does_not_say_that_the_streams_do_not_fit(monkeypatch):
+    fleet = Fleet([CAMERA, FAST], [Disk("shelf", MAXTOR, count=20)])
+    monkeypatch.setattr(fewest, "first_fit_decreasing", lambda *_: None)
+    with pytest.raises(NoPlanFoundError, match="in the time allowed"):
+        place(fleet, seconds_max=0)
+    tight = (scattered(seed) for seed in range(40))
+    before, after = next(
+        (before, after) for before, after in tight if place(after, before=before).moved_from(before)
+    )
+    with pytest.raises(NoPlanFoundError, match="in the time allowed"):
+        place(after, before=before, seconds_max=0)
+
+
+def test_patterns_are_added_until_they_cover_a_plan(monkeypatch):
+    fleet = Fleet([CAMERA, FAST], [Disk("shelf", MAXTOR, count=20)])
+    expected, asked = len(place(fleet).disks), []
+
+    def covers_nothing_at_first(fleet, patterns, *more):
+        asked.append(len(patterns))
+        if len(asked) < len(fewest.BANDS):
+            return None, fewest.NONE_COVERS
+        return chosen(fleet, patterns, *more)
+
+    chosen = fewest._fewest
+    monkeypatch.setattr(fewest, "_fewest", covers_nothing_at_first)
+    monkeypatch.setattr(fewest, "first_fit_decreasing", lambda *_: None)
+    assert len(place(fleet).disks) == expected
+    assert len(asked) == len(fewest.BANDS) and asked == sorted(asked) and asked[0] < asked[-1]
+
+
+def kinds(**counts):
+    return [
+        Stream(period, {"period": period.removeprefix("every_"), "size": "128KiB"}, count)
+        for period, count in counts.items()
+    ]
+
+
+def test_a_plan_of_patterns_that_look_poor_is_found():
+    streams = kinds(every_40ms=3, every_150ms=9, every_120ms=5)
+    plan = place(Fleet(streams, [Disk("rack", FUJITSU, 1), Disk("shelf", MAXTOR, 2)]))
+    assert proved(plan) and len(plan.disks) == 3
+
+
+def test_a_change_to_patterns_that_look_poor_is_found(monkeypatch):
+    disks = [Disk("rack", FUJITSU, 2), Disk("shelf", MAXTOR, 1)]
+    few = kinds(every_120ms=1, every_200ms=2, every_40ms=3, every_80ms=1)
+    more = kinds(every_120ms=2, every_200ms=4, every_40ms=3, every_80ms=2)
+    before = place(Fleet(few, disks))
+    assert proved(place(Fleet(more, disks), before=before))
+    monkeypatch.setattr(moves, "GAPS", ())
+    with pytest.raises(NoPlanFoundError, match="among the patterns"):
+        place(Fleet(more, disks), before=before)

@@ -6,8 +6,12 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ._native import TidegateError
+
+#: The fields of a sweep file.
+SWEEP_FIELDS = frozenset({"workloads", "drives", "policies", "seeds", "jobs"})
 
 
 def main() -> int:
@@ -17,9 +21,11 @@ def main() -> int:
     place = commands.add_parser("place", help="place streams on the fewest disks, all proved")
     place.add_argument("fleet", type=Path, help="the fleet file (TOML)")
     place.add_argument("-o", "--output", type=Path, required=True, help="a new folder for the plan")
-    place.add_argument("--margin", action="store_true", help="spread over all disks: most margin")
+    place.add_argument(
+        "--margin", action="store_true", help="the largest margin, on any number of disks"
+    )
     place.add_argument("--before", type=Path, help="the folder of a plan to change as little")
-    place.add_argument("--failed", action="append", default=[], help="a disk of it that failed")
+    place.add_argument("--failed", action="append", default=[], help="a disk that failed")
     sweep = commands.add_parser("sweep", help="simulate every combination")
     sweep.add_argument("sweep", type=Path, help="the sweep file (TOML)")
     sweep.add_argument("-o", "--output", type=Path, required=True, help="a CSV or Parquet file")
@@ -38,17 +44,27 @@ def main() -> int:
 
 
 def _place(arguments: argparse.Namespace) -> int:
-    from .placement import Fleet, NotPlacedError, Plan, place, place_with_margin
+    from .placement import (
+        Fleet,
+        NoPlanFoundError,
+        NotPlacedError,
+        Plan,
+        place,
+        place_with_margin,
+    )
 
+    if arguments.margin and arguments.before:
+        raise TidegateError("--margin makes a new plan: leave out --before, or --margin")
     fleet = Fleet.load(arguments.fleet)
     before = Plan.load(arguments.before, fleet) if arguments.before else None
     try:
         if arguments.margin:
-            plan = place_with_margin(fleet)
+            plan = place_with_margin(fleet, failed=arguments.failed)
         else:
             plan = place(fleet, before=before, failed=arguments.failed, progress=_say(arguments))
     except NotPlacedError as error:
-        print(f"NOT PLACED: {error}")
+        answer = "NO PLAN FOUND" if isinstance(error, NoPlanFoundError) else "NOT PLACED"
+        print(f"{answer}: {error}")
         return 1
     plan.write(arguments.output)
     facts = [f"{len(plan.disks)} disks, each proved"]
@@ -64,15 +80,14 @@ def _place(arguments: argparse.Namespace) -> int:
 
 def _sweep(arguments: argparse.Namespace) -> int:
     from ._sweep import sweep
+    from .drives import drive_beside
     from .inputs import load
 
     with open(arguments.sweep, "rb") as file:
         content = tomllib.load(file)
-    unknown = content.keys() - {"workloads", "drives", "policies", "seeds", "jobs"}
-    if unknown or not content.get("workloads"):
-        fault = f"unknown field `{min(unknown)}`" if unknown else "missing field `workloads`"
-        help_ = "write workloads, drives, policies, seeds (a number or a list) and jobs"
-        raise TidegateError(f"{arguments.sweep}: {fault}\n  help: {help_}")
+    _refuse_sweep(arguments.sweep, content)
+    if not arguments.output.absolute().parent.is_dir():
+        raise TidegateError(f"the folder of {arguments.output} does not exist; create it first")
     client = None
     if arguments.scheduler is not None:
         from distributed import Client
@@ -83,6 +98,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     say = _say(arguments)
     rows = sweep(
         {name: load(folder / name) for name in content.pop("workloads")},
+        drives=[drive_beside(name, folder) for name in content.pop("drives", ())],
         seeds=range(seeds) if isinstance(seeds, int) else seeds,
         client=client,
         store=arguments.store,
@@ -96,6 +112,30 @@ def _sweep(arguments: argparse.Namespace) -> int:
     failed = rows.drop_duplicates(["workload", "drive", "policy", "seed"]).error.notna().sum()
     _tell(f"{len(rows)} rows; {failed} points could not be simulated", arguments)
     return 0
+
+
+def _refuse_sweep(file: Path, content: dict[str, Any]) -> None:
+    """Refuses a sweep file with unknown fields, or with values of another kind."""
+
+    def is_list(values: Any, of: type) -> bool:
+        return isinstance(values, list) and all(type(value) is of for value in values)
+
+    seeds, jobs = content.get("seeds", 1), content.get("jobs", 1)
+    faults = [f"unknown field `{key}`" for key in sorted(content.keys() - SWEEP_FIELDS)]
+    faults += [
+        f"`{key}` is no list of names"
+        for key in ("workloads", "drives", "policies")
+        if not is_list(content.get(key, []), str)
+    ]
+    if not content.get("workloads"):
+        faults.append("missing field `workloads`")
+    if not (seeds and is_list(seeds, int)) and not (type(seeds) is int and seeds > 0):
+        faults.append(f"seeds = {seeds!r} is no number above 0, and no list of seeds")
+    if type(jobs) is not int or jobs < 1:
+        faults.append(f"jobs = {jobs!r} is no number above 0")
+    if faults:
+        help_ = "write workloads, drives, policies, seeds (a number or a list) and jobs"
+        raise TidegateError(f"{file}: {'; '.join(faults)}\n  help: {help_}")
 
 
 def _tell(answer: str, arguments: argparse.Namespace) -> None:

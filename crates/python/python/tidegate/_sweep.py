@@ -3,7 +3,9 @@
 
 import hashlib
 import json
+import operator
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -15,13 +17,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ._native import Drive, TidegateError, Workload, __version__
+from ._native import Drive, InputError, TidegateError, Workload, __version__
 from .drives import drive as drive_of
 from .frames import whole
 from .results import JOBS_DEFAULT, simulate
 
+#: The results of a point: one for each task, or one with its `error`.
+Results = list[dict[str, Any]]
+
 #: How many points a worker may have waiting: enough that it never runs dry.
 POINTS_AHEAD = 4
+
+#: The largest seed, and the largest number of jobs.
+NUMBER_MAX = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class Point:
     on: Drive | None
 
     def key(self) -> str:
-        """The hash of everything that the result depends on, and of the version."""
+        """The hash of everything that the results depend on, and of the version."""
         drive = self.on.text if self.on else None
         point = [self.source.text, self.source.changes, drive, self.policy, self.seed, self.jobs]
         inputs = [__version__, *point]
@@ -83,11 +91,13 @@ def sweep(
     >>> rows.groupby("policy").misses.sum().to_dict()
     {'dqf': 0, 'edf': 0}
     """
-    points = list(_points(_named(workloads), list(drives), list(policies), list(seeds), jobs))
+    names = list(_listed("drives", drives)), list(_listed("policies", policies))
+    numbers = [_number("seed", seed, 0) for seed in seeds]
+    points = list(_points(_named(workloads), *names, numbers, _number("jobs", jobs, 1)))
     folder = Path(store) if store is not None else None
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    done: dict[int, list[dict[str, Any]]] = {}
+    done: dict[int, Results] = {}
     missing: list[int] = []
     for index, point in enumerate(points):
         kept = _path(folder, point)
@@ -97,14 +107,33 @@ def sweep(
             missing.append(index)
     if progress is not None:
         progress(len(done), len(points))
-    for index, rows, is_final in _computed(points, missing, client):
-        done[index] = rows
-        if is_final:
-            _keep(_path(folder, points[index]), rows)
+    for index, results in _computed(points, missing, client):
+        done[index] = results
+        # A point that failed may succeed later.
+        if not any(result.get("error") for result in results):
+            _keep(_path(folder, points[index]), results)
         if progress is not None:
             progress(len(done), len(points))
-    rows = [row for index in range(len(points)) for row in done[index]]
-    return whole(rows)
+    return whole(
+        point.coordinates() | result for index, point in enumerate(points) for result in done[index]
+    )
+
+
+def _listed(what: str, names: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(names, str):
+        raise InputError(f"{what} = {names!r} is one name\n  help: write a list: [{names!r}]")
+    return names
+
+
+def _number(what: str, value: Any, least: int) -> int:
+    """Returns a number, of Python or NumPy, that a frame and a file can hold."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not least <= number <= NUMBER_MAX:
+        raise InputError(f"{what} {value!r} is no whole number from {least} to {NUMBER_MAX}")
+    return number
 
 
 def _named(workloads: Mapping[str, Workload] | Iterable[Workload]) -> Mapping[str, Workload]:
@@ -132,18 +161,17 @@ def _points(
 
 def _computed(
     points: Sequence[Point], missing: Sequence[int], client: Any
-) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
-    """Yields the results in the order in which they are ready, and whether they are final: a point
-    that took its workers down may succeed on others."""
+) -> Iterator[tuple[int, Results]]:
+    """Yields the results in the order in which they are ready."""
     if client is None:
         # The native code releases the interpreter's lock, so threads use all cores.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            futures: dict[Future[list[dict[str, Any]]], int] = {
+            futures: dict[Future[Results], int] = {
                 pool.submit(run, points[index]): index for index in missing
             }
             try:
                 for future in as_completed(futures):
-                    yield futures[future], future.result(), True
+                    yield futures[future], future.result()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -161,10 +189,9 @@ def _computed(
         for future in ready:
             index = at.pop(future)
             try:
-                yield index, future.result(), True
+                yield index, future.result()
             except KilledWorker as error:
-                rows = [points[index].coordinates() | {"error": f"no worker survived it: {error}"}]
-                yield index, rows, False
+                yield index, [{"error": f"no worker survived it: {error}"}]
             future.release()
             if (following := next(left, None)) is not None:
                 submitted = client.submit(run, points[following], pure=False)
@@ -174,16 +201,20 @@ def _computed(
         client.cancel(list(at))
 
 
-def run(point: Point) -> list[dict[str, Any]]:
-    """Simulates one point, wherever it runs."""
-    coordinates = point.coordinates()
+def run(point: Point) -> Results:
+    """Simulates one point, wherever it runs. Whatever goes wrong is its `error`."""
     try:
         workload = point.source.on(point.on, [point.policy])
         data = simulate(workload, point.policy, jobs=point.jobs, seed=point.seed).data
     except TidegateError as error:
-        return [coordinates | {"error": str(error)}]
+        return [{"error": str(error)}]
+    except BaseException as error:
+        # A panic of the native half is no `Exception`.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        return [{"error": f"{type(error).__name__}: {error}"}]
     policy = data["policies"][0]
-    shared = coordinates | {
+    shared = {
         "error": None,
         "verdict": policy["verdict"],
         "best_effort_bytes_per_s": policy["best_effort"]["throughput_bytes_per_s"],
@@ -203,10 +234,10 @@ def _path(folder: Path | None, point: Point) -> Path | None:
     return folder / f"{point.key()}.parquet" if folder is not None else None
 
 
-def _keep(path: Path | None, rows: list[dict[str, Any]]) -> None:
+def _keep(path: Path | None, results: Results) -> None:
     if path is None:
         return
     # A file under its final name is whole, whatever interrupts the sweep.
-    part = path.with_suffix(".part")
-    pq.write_table(pa.Table.from_pylist(rows), part)
+    part = path.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}.part")
+    pq.write_table(pa.Table.from_pylist(results), part)
     part.replace(path)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -24,6 +25,12 @@ def drive(name: str | os.PathLike[str]) -> Drive:
     'mechanical'
     """
     return Drive.load(os.fspath(name))
+
+
+def drive_beside(name: str, folder: Path) -> Drive:
+    """Returns the drive in the file of this name in a folder, or else what `drive` finds."""
+    beside = folder / name
+    return drive(beside if beside.is_file() else name)
 
 
 def tables(drive: Drive) -> pd.DataFrame:

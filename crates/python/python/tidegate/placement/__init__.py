@@ -17,7 +17,7 @@ does.
 """
 
 from .fewest import place, place_with_margin
-from .fleet import Disk, Fleet, NotPlacedError, PlacementError, Stream
+from .fleet import Disk, Fleet, NoPlanFoundError, NotPlacedError, PlacementError, Stream
 from .greedy import first_fit_decreasing
 from .oracle import Oracle
 from .plan import Placed, Plan
@@ -25,6 +25,7 @@ from .plan import Placed, Plan
 __all__ = [
     "Disk",
     "Fleet",
+    "NoPlanFoundError",
     "NotPlacedError",
     "Oracle",
     "Placed",

@@ -2,11 +2,12 @@
 """The linear programme over patterns: which patterns a good plan uses, and the lower bound."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ortools.linear_solver import pywraplp
 
-from .fleet import Fleet, NotPlacedError, PlacementError, more
+from .fleet import Fleet, NoPlanFoundError, NotPlacedError, PlacementError, more
 from .greedy import Column, first_fit_decreasing
 from .oracle import Oracle
 from .pricing import WORTH_MIN, dearest
@@ -15,55 +16,82 @@ from .pricing import WORTH_MIN, dearest
 #: is always a solution.
 COST_BEYOND = 100.0
 
-#: A pattern that is worth at most this share less than a disk is near.
-NEAR = 0.04
-
-#: How many near patterns of a kind of disk the integer programme gets.
-NEAR_MAX = 300
+#: The least price of a stream in the search for near patterns.
+PRICE_MIN = 1e-3
 
 #: How many of the patterns that a search found are added.
 ADDED_MAX = 4
 
 
+@dataclass(frozen=True)
+class Columns:
+    """The patterns that the optimal linear programme needs, and the lower bound."""
+
+    patterns: list[Column]
+    #: Every plan needs as many disks, if it has no more than those at hand.
+    disks_min: int
+    prices: Sequence[float]
+    rents: Sequence[float]
+
+
 def columns(
-    fleet: Fleet, oracles: Sequence[Oracle], progress: Callable[[str], None]
-) -> tuple[list[Column], int]:
-    """Returns the patterns that the optimal linear programme needs, and its value rounded up."""
-    patterns = _first(fleet, oracles)
+    fleet: Fleet,
+    oracles: Sequence[Oracle],
+    free: Sequence[int],
+    progress: Callable[[str], None] = lambda said: None,
+) -> Columns:
+    """Returns the patterns that the optimal linear programme needs, and its value rounded up.
+    `free` has the number of disks of each kind that are at hand."""
+    patterns = _first(fleet, oracles, free)
     known = set(patterns)
     disks_min = 1
     while True:
-        prices, rents = _prices(fleet, patterns)
+        prices, rents = _prices(fleet, patterns, free)
         added, worths_max = [], []
         for of, oracle in enumerate(oracles):
             found = dearest(oracle, _worths(oracle, prices))
             worths_max.append(found.worth_max)
             if found.worth > 1 + rents[of] + WORTH_MIN:
                 added += [(of, pattern) for pattern in found.patterns[-ADDED_MAX:]]
-        disks_min = max(disks_min, _at_least(fleet, prices, worths_max))
+        disks_min = max(disks_min, _at_least(fleet, prices, worths_max, free))
         progress(f"{len(patterns)} patterns, at least {disks_min} disks")
         added = [column for column in added if column not in known]
         if not added:
-            return patterns + _near(oracles, prices, rents, known), disks_min
+            return Columns(patterns, disks_min, prices, rents)
         patterns += added
         known.update(added)
 
 
-def _near(
-    oracles: Sequence[Oracle],
-    prices: Sequence[float],
-    rents: Sequence[float],
-    known: set[Column],
-) -> list[Column]:
-    """Returns patterns that are nearly worth adding: with whole disks, they fill what is left."""
-    found = {
-        (of, pattern)
-        for of, oracle in enumerate(oracles)
-        for pattern in dearest(
-            oracle, _worths(oracle, prices), (1 - NEAR) * (1 + rents[of]), NEAR_MAX
-        ).patterns
-    }
-    return sorted(found - known)
+def near(
+    oracles: Sequence[Oracle], optimal: Columns, share: float, count_max: int
+) -> Iterator[Column]:
+    """Yields patterns that are worth at most this share less than a disk: with whole disks, they
+    fill what is left. No more than `count_max` for each kind of disk."""
+    # Streams without a price, which are left over in the linear programme, need a place too.
+    prices = [max(price, PRICE_MIN) for price in optimal.prices]
+    for of, oracle in enumerate(oracles):
+        worth = (1 - share) * (1 + optimal.rents[of])
+        for pattern in dearest(oracle, _worths(oracle, prices), worth, count_max).patterns:
+            yield of, pattern
+
+
+def refusal(
+    fleet: Fleet, oracles: Sequence[Oracle], free: Sequence[int], searched: str
+) -> NotPlacedError:
+    """Returns why there is no plan: a lower bound excludes one, or the search has `searched` and
+    found none."""
+    copies = sum(stream.copies for stream in fleet.streams)
+    disks_min = columns(fleet, oracles, [copies] * len(free)).disks_min
+    advice = "add disks, or allow longer deadlines"
+    if disks_min > sum(free):
+        return NotPlacedError(
+            f"the streams need at least {disks_min} disks of these kinds; {advice}"
+        )
+    if columns(fleet, oracles, free).disks_min > sum(free):
+        return NotPlacedError(f"the streams need more disks of some kind than there are; {advice}")
+    return NoPlanFoundError(
+        f"{searched}, and none is excluded on the {sum(free)} disks at hand; {advice}"
+    )
 
 
 def _worths(oracle: Oracle, prices: Sequence[float]) -> list[list[float]]:
@@ -73,7 +101,9 @@ def _worths(oracle: Oracle, prices: Sequence[float]) -> list[list[float]]:
     ]
 
 
-def _at_least(fleet: Fleet, prices: Sequence[float], worths_max: Sequence[float]) -> int:
+def _at_least(
+    fleet: Fleet, prices: Sequence[float], worths_max: Sequence[float], free: Sequence[int]
+) -> int:
     """Returns how many disks every plan needs, by any prices: no pattern on a disk of kind d is
     worth more than `worths_max[d]`.
 
@@ -85,15 +115,13 @@ def _at_least(fleet: Fleet, prices: Sequence[float], worths_max: Sequence[float]
 
     def bound(t: float) -> float:
         rents = (max(0.0, t * worth - 1) for worth in worths_max)
-        return t * demand - sum(
-            rent * disk.count for rent, disk in zip(rents, fleet.disks, strict=True)
-        )
+        return t * demand - sum(rent * count for rent, count in zip(rents, free, strict=True))
 
     corners = [1.0, *(1 / worth for worth in worths_max if worth > 0)]
     return math.ceil(max(bound(t) for t in corners) - WORTH_MIN)
 
 
-def _first(fleet: Fleet, oracles: Sequence[Oracle]) -> list[Column]:
+def _first(fleet: Fleet, oracles: Sequence[Oracle], free: Sequence[int]) -> list[Column]:
     """Returns the patterns of one kind alone, and those of first fit decreasing."""
     patterns = [
         (of, more(fleet.empty, kind, most))
@@ -104,16 +132,18 @@ def _first(fleet: Fleet, oracles: Sequence[Oracle]) -> list[Column]:
     for kind, stream in enumerate(fleet.streams):
         if not any(pattern[kind] for _, pattern in patterns):
             raise NotPlacedError(f"no disk can serve a single {stream.name}: not proven alone")
-    patterns.extend(first_fit_decreasing(fleet, oracles) or {})
+    patterns.extend(first_fit_decreasing(fleet, oracles, free) or {})
     return list(dict.fromkeys(patterns))
 
 
-def _prices(fleet: Fleet, patterns: Sequence[Column]) -> tuple[list[float], list[float]]:
+def _prices(
+    fleet: Fleet, patterns: Sequence[Column], free: Sequence[int]
+) -> tuple[list[float], list[float]]:
     """Solves the linear programme; returns the price of each kind of stream, and what one more disk
     of each kind would save."""
     solver = pywraplp.Solver.CreateSolver("GLOP")
     demand = [solver.Constraint(stream.copies, solver.infinity()) for stream in fleet.streams]
-    supply = [solver.Constraint(-solver.infinity(), disk.count) for disk in fleet.disks]
+    supply = [solver.Constraint(-solver.infinity(), count) for count in free]
     for of, pattern in patterns:
         for cost, is_at_hand in ((1.0, True), (COST_BEYOND, False)):
             variable = solver.NumVar(0, solver.infinity(), "")

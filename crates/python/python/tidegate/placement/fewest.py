@@ -3,16 +3,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from ortools.sat.python import cp_model
 
-from .columns import columns
+from .columns import columns, near, refusal
 from .fleet import Fleet, NotPlacedError
 from .greedy import Column, first_fit_decreasing
 from .incremental import changed
+from .moves import NONE_COVERS, TIME_IS_UP
 from .oracle import Oracle
 from .plan import Plan, dealt
+
+#: Which patterns the integer programme gets beside those of the linear programme: by how much they
+#: are worth less than a disk at most, and how many of each kind of disk. If they cover no plan, the
+#: next are added.
+BANDS = ((0.04, 300), (0.2, 1_000), (0.6, 3_000), (1.0, 10_000))
 
 
 def place(
@@ -25,9 +30,10 @@ def place(
 ) -> Plan:
     """Places all streams on the fewest disks, each of them proved.
 
-    With a plan from `before`, what the `failed` disks had and new streams are placed with the
-    fewest moves of other streams; where no move is needed, none is made. Raises `NotPlacedError`
-    if the streams do not fit.
+    `failed` disks of the fleet are not used. With a plan from `before`, what they had and new
+    streams are placed with as few moves of other streams as the search finds; where they fit beside
+    the others or on unused disks, no other moves. Raises `NotPlacedError` if the streams do not
+    fit, and `NoPlanFoundError`, a kind of it, if only the search found no plan.
 
     >>> from tidegate import drive
     >>> from tidegate.placement import Disk, Stream
@@ -40,33 +46,22 @@ def place(
     >>> again.moved_from(plan), len(plan.disks[1].streams["camera"])
     (24, 24)
     """
+    lost = frozenset(failed)
     if before is not None:
         oracles = [Oracle(fleet, disk, before.margin_ppm) for disk in fleet.disks]
-        return changed(fleet, oracles, before, set(failed), seconds_max)
+        return changed(fleet, oracles, before, lost, seconds_max)
+    fleet.refuse_unknown(lost)
     oracles = [Oracle(fleet, disk) for disk in fleet.disks]
-    patterns, disks_min = columns(fleet, oracles, progress)
-    chosen = _fewest(fleet, patterns, disks_min, seconds_max)
-    greedy = first_fit_decreasing(fleet, oracles)
-    if greedy is not None and (chosen is None or greedy.total() < chosen.total()):
-        chosen = greedy
-    if chosen is None:
-        raise NotPlacedError(
-            f"the streams need at least {_at_least(fleet, progress)} disks of these kinds; "
-            "add disks, or allow longer deadlines"
-        )
-    return dealt(fleet, oracles, chosen, disks_min)
+    chosen, disks_min = _solved(fleet, oracles, fleet.free(lost), seconds_max, progress)
+    return dealt(fleet, oracles, chosen, disks_min, lost)
 
 
-def _at_least(fleet: Fleet, progress: Callable[[str], None]) -> int:
-    """Returns how many disks the streams need at least, if there were enough of each kind."""
-    copies = sum(stream.copies for stream in fleet.streams)
-    enough = replace(fleet, disks=[replace(disk, count=copies) for disk in fleet.disks])
-    return columns(enough, [Oracle(enough, disk) for disk in enough.disks], progress)[1]
-
-
-def place_with_margin(fleet: Fleet, *, seconds_max: float = 300.0) -> Plan:
-    """Places all streams so that the drives may exceed their tables by the largest margin that the
-    disks allow, in whole per cent, up to 100 %. It uses as many disks as that needs.
+def place_with_margin(
+    fleet: Fleet, *, failed: Iterable[str] = (), seconds_max: float = 300.0
+) -> Plan:
+    """Places all streams so that the drives may exceed their tables by the largest margin for which
+    the search finds a plan, in whole per cent, up to 100 %. It uses as many disks as that needs.
+    A margin in the fleet's policy is refused.
 
     >>> from tidegate import drive
     >>> from tidegate.placement import Disk, Stream
@@ -76,44 +71,72 @@ def place_with_margin(fleet: Fleet, *, seconds_max: float = 300.0) -> Plan:
     >>> len(plan.disks), plan.margin_ppm
     (7, 530000)
     """
+    lost = frozenset(failed)
+    fleet.refuse_unknown(lost)
     best, low, high = None, 0, 100
+    refused = None
     while low <= high:
         margin = (low + high) // 2
         oracles = [Oracle(fleet, disk, margin * 10_000) for disk in fleet.disks]
         try:
-            patterns, disks_min = columns(fleet, oracles, lambda said: None)
-            chosen = _fewest(fleet, patterns, disks_min, seconds_max)
-        except NotPlacedError:
-            chosen = None
-        if chosen is None:
-            high = margin - 1
+            chosen, disks_min = _solved(fleet, oracles, fleet.free(lost), seconds_max)
+        except NotPlacedError as error:
+            refused, high = error, margin - 1
         else:
-            best, low = dealt(fleet, oracles, chosen, disks_min), margin + 1
-    if best is None:
-        raise NotPlacedError("the streams do not fit on these disks, even without a margin")
+            best, low = dealt(fleet, oracles, chosen, disks_min, lost), margin + 1
+    if best is None and refused is not None:
+        # The last margin that was tried is 0.
+        raise refused
+    assert best is not None
     return best
 
 
+def _solved(
+    fleet: Fleet,
+    oracles: Sequence[Oracle],
+    free: Sequence[int],
+    seconds_max: float,
+    progress: Callable[[str], None] = lambda said: None,
+) -> tuple[Counter[Column], int]:
+    """Returns how often each pattern is used, and the lower bound of the number of disks."""
+    optimal = columns(fleet, oracles, free, progress)
+    greedy = first_fit_decreasing(fleet, oracles, free)
+    patterns, chosen, searched = set(optimal.patterns), None, ""
+    for share, count_max in BANDS if optimal.disks_min <= sum(free) else ():
+        patterns.update(near(oracles, optimal, share, count_max))
+        chosen, searched = _fewest(fleet, sorted(patterns), free, optimal.disks_min, seconds_max)
+        if chosen or greedy or searched == TIME_IS_UP:
+            break
+    found = [plan for plan in (chosen, greedy) if plan is not None]
+    if not found:
+        raise refusal(fleet, oracles, free, searched)
+    return min(found, key=Counter.total), optimal.disks_min
+
+
 def _fewest(
-    fleet: Fleet, patterns: Sequence[Column], disks_min: int, seconds_max: float
-) -> Counter[Column] | None:
-    """Covers all streams with the fewest of these patterns; `None` if the disks do not suffice."""
+    fleet: Fleet,
+    patterns: Sequence[Column],
+    free: Sequence[int],
+    disks_min: int,
+    seconds_max: float,
+) -> tuple[Counter[Column] | None, str]:
+    """Covers all streams with the fewest of these patterns; `None` and why if that fails."""
     model = cp_model.CpModel()
-    uses = [model.new_int_var(0, fleet.disks[of].count, "") for of, _ in patterns]
+    uses = [model.new_int_var(0, free[of], "") for of, _ in patterns]
     for kind, stream in enumerate(fleet.streams):
         served = sum(use * pattern[kind] for use, (_, pattern) in zip(uses, patterns, strict=True))
         model.add(served >= stream.copies)
-    for index, disk in enumerate(fleet.disks):
+    for index, count in enumerate(free):
         model.add(
-            sum(use for use, (of, _) in zip(uses, patterns, strict=True) if of == index)
-            <= disk.count
+            sum(use for use, (of, _) in zip(uses, patterns, strict=True) if of == index) <= count
         )
     model.add(sum(uses) >= disks_min)
     model.minimize(sum(uses))
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds_max
     solver.parameters.random_seed = 0
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return None
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return None, NONE_COVERS if status == cp_model.INFEASIBLE else TIME_IS_UP
     chosen = zip(patterns, (solver.value(use) for use in uses), strict=True)
-    return Counter({column: count for column, count in chosen if count})
+    return Counter({column: count for column, count in chosen if count}), ""

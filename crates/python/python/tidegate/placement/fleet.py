@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Fleets: streams, and the disks to place them on."""
 
+import itertools
 import math
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .._native import Drive, TidegateError
-from ..drives import drive as drive_of
+from ..drives import drive_beside
 
 #: How many streams of each kind share a disk, in the order of the fleet's streams.
 Pattern = tuple[int, ...]
@@ -22,6 +23,10 @@ class PlacementError(TidegateError):
 
 class NotPlacedError(PlacementError):
     """The streams do not fit on the disks."""
+
+
+class NoPlanFoundError(NotPlacedError):
+    """No plan was found, although no lower bound excludes one."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class Stream:
 
 @dataclass(frozen=True)
 class Disk:
-    """A kind of like disks: `count` of them."""
+    """A kind of like disks: `count` of them, named `shelf-1`, `shelf-2`, ..., failed ones among
+    them."""
 
     name: str
     drive: Drive
@@ -71,6 +77,22 @@ class Fleet:
     #: Workload sections for every disk beside its streams, for example `best_effort`.
     shared: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not self.streams or not self.disks:
+            raise PlacementError("a fleet needs at least one stream and one disk")
+        if not isinstance(self.policy, Mapping):
+            raise PlacementError(f"policy = {self.policy!r} is no table; write [policy]")
+        for stream in self.streams:
+            _counted(f"stream {stream.name}", count=stream.count, replicas=stream.replicas)
+            _without(stream.task, {"name", "count"}, f"the task of stream {stream.name}")
+        for disk in self.disks:
+            _counted(f"disk {disk.name}", count=disk.count)
+            if not disk.name or "/" in disk.name or "\0" in disk.name:
+                raise PlacementError(f"disk {disk.name!r}: files are named after it; choose a name")
+        _without(self.shared, {"drive", "policy", "task"}, "the sections of every disk")
+        _differ("streams", [stream.name for stream in self.streams])
+        _differ("disks", [disk.name for disk in self.disks])
+
     @staticmethod
     def load(path: str | os.PathLike[str]) -> "Fleet":
         """Reads a fleet file: `[[stream]]`, `[[disk]]`, `[policy]`, and sections of every disk."""
@@ -79,15 +101,37 @@ class Fleet:
         folder = Path(path).parent
         streams = [_stream(dict(entry)) for entry in content.pop("stream", [])]
         disks = [_disk(dict(entry), folder) for entry in content.pop("disk", [])]
-        if not streams or not disks:
-            raise PlacementError(f"{path}: a fleet needs at least one [[stream]] and one [[disk]]")
         policy = content.pop("policy", {"name": "dqf", "batch": "auto"})
-        return Fleet(streams, disks, policy, content)
+        for interference in _interferences(content):
+            if isinstance(profile := interference.get("file"), str):
+                # The plan's files are elsewhere.
+                interference["file"] = str((folder / profile).absolute())
+        try:
+            return Fleet(streams, disks, policy, content)
+        except PlacementError as error:
+            raise PlacementError(f"{path}: {error}") from error
 
     @property
     def empty(self) -> Pattern:
         """The pattern of a disk without streams."""
         return (0,) * len(self.streams)
+
+    def free(self, taken: Collection[str]) -> list[int]:
+        """How many disks of each kind are left without those that are taken."""
+        return [len(names.difference(taken)) for names in self._disk_names()]
+
+    def refuse_unknown(self, names: Collection[str]) -> None:
+        """Refuses names that no disk of the fleet has."""
+        if unknown := set(names).difference(*self._disk_names()):
+            raise PlacementError(f"the fleet has no disk {', '.join(sorted(unknown))}")
+
+    def _disk_names(self) -> list[set[str]]:
+        return [{f"{disk.name}-{1 + n}" for n in range(disk.count)} for disk in self.disks]
+
+    def unused(self, disk: Disk, taken: Collection[str]) -> Iterator[str]:
+        """The names of the disks of a kind, without those that are taken."""
+        names = (f"{disk.name}-{number}" for number in itertools.count(1))
+        return (name for name in names if name not in taken)
 
     def limits(self, disk: Disk) -> list[int]:
         """The most streams of each kind that one disk may have, whatever is proved: copies of the
@@ -107,18 +151,15 @@ def _stream(entry: dict[str, Any]) -> Stream:
         raise PlacementError(
             f"stream {name}: growth = {growth!r} is no share: write for example 20%"
         )
+    _counted(f"stream {name}", count=count)
     count += math.ceil(count * int(growth[:-1]) / 100)
     replicas, tiers = entry.pop("replicas", 1), tuple(entry.pop("tiers", ()))
-    for key, value in (("count", count), ("replicas", replicas)):
-        if not isinstance(value, int) or value < 1:
-            raise PlacementError(f"stream {name}: {key} = {value!r} is no number above 0")
     return Stream(name, entry, count, replicas, tiers)
 
 
 def _disk(entry: dict[str, Any], folder: Path) -> Disk:
     name = _needed(entry, "disk", "drive")
-    beside = folder / name
-    drive = drive_of(beside if beside.is_file() else name)
+    drive = drive_beside(name, folder)
     count, tier = entry.pop("count", 1), entry.pop("tier", "")
     known = entry.pop("name", drive.name)
     if entry:
@@ -130,3 +171,28 @@ def _needed(entry: dict[str, Any], what: str, key: str) -> Any:
     if key not in entry:
         raise PlacementError(f"a [[{what}]] has no `{key}`")
     return entry.pop(key)
+
+
+def _interferences(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a workload file that name a profile of a processor."""
+    host, of_tasks = content.get("host"), content.get("cpu_interference")
+    found = [host.get("interference")] if isinstance(host, dict) else []
+    found += of_tasks if isinstance(of_tasks, list) else []
+    return [entry for entry in found if isinstance(entry, dict)]
+
+
+def _counted(what: str, **counts: Any) -> None:
+    for key, value in counts.items():
+        if not isinstance(value, int) or value < 1:
+            raise PlacementError(f"{what}: {key} = {value!r} is no number above 0")
+
+
+def _without(content: Mapping[str, Any], keys: set[str], what: str) -> None:
+    if present := sorted(keys & content.keys()):
+        raise PlacementError(f"`{present[0]}` is no field of {what}: the plan sets it; delete it")
+
+
+def _differ(what: str, names: Sequence[str]) -> None:
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise PlacementError(f"two kinds of {what} are named {min(twice)}; give each its own name")

@@ -12,16 +12,19 @@ from .oracle import Oracle
 Column = tuple[int, Pattern]
 
 
-def first_fit_decreasing(fleet: Fleet, oracles: Sequence[Oracle]) -> Counter[Column] | None:
+def first_fit_decreasing(
+    fleet: Fleet, oracles: Sequence[Oracle], at_hand: Sequence[int] | None = None
+) -> Counter[Column] | None:
     """Places stream by stream, the most demanding first, on the first disk that stays proved.
-    Returns how often each pattern is used, or `None` if the streams do not fit."""
+    `at_hand` has the number of disks of each kind, by default all. Returns how often each pattern
+    is used, or `None` if the streams do not fit."""
     alone = [oracle.alone() for oracle in oracles]
 
     def share(kind: int) -> float:
         most = max(of_disk[kind] for of_disk in alone)
         return 1 / most if most else math.inf
 
-    free = [disk.count for disk in fleet.disks]
+    free = list(fleet.free(()) if at_hand is None else at_hand)
     used: list[Column] = []
     for kind in sorted(range(len(fleet.streams)), key=share, reverse=True):
         left = fleet.streams[kind].copies

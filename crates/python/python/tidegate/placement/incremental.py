@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Changes of a plan with the fewest moves: what failed disks had, and new streams."""
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from .fleet import Fleet, NotPlacedError, Pattern, PlacementError, more
+from .fleet import Fleet, NoPlanFoundError, Pattern, PlacementError, more
 from .moves import fewest_moves
 from .oracle import Oracle
 from .plan import Plan, pattern_of, proved
@@ -14,21 +13,24 @@ from .plan import Plan, pattern_of, proved
 class Shelf:
     """The disks of a plan while it changes, and the unused ones."""
 
-    def __init__(self, fleet: Fleet, before: Plan, failed: set[str]) -> None:
-        self.fleet = fleet
+    def __init__(self, fleet: Fleet, before: Plan, failed: frozenset[str]) -> None:
+        self.fleet, self.failed = fleet, failed
         of_kind = {disk.name: index for index, disk in enumerate(fleet.disks)}
         kept = [placed for placed in before.disks if placed.name not in failed]
+        for placed in kept:
+            if placed.disk.name not in of_kind:
+                raise PlacementError(
+                    f"the fleet has no disks {placed.disk.name}, and the plan uses {placed.name}; "
+                    "keep them in the fleet, and name those that are gone as failed"
+                )
         self.names = [placed.name for placed in kept]
         self.kinds = [of_kind[placed.disk.name] for placed in kept]
         self.held: list[dict[str, list[str]]] = [
             {kind: list(names) for kind, names in placed.streams.items()} for placed in kept
         ]
         # A failed disk is not at hand again.
-        self.taken = {placed.name for placed in before.disks} | before.failed | failed
-        self.free = [
-            disk.count - sum(name.rpartition("-")[0] == disk.name for name in self.taken)
-            for disk in fleet.disks
-        ]
+        self.taken = {placed.name for placed in before.disks} | failed
+        self.free = fleet.free(self.taken)
 
     def pattern(self, index: int) -> Pattern:
         """Returns how many streams of each kind a disk in use has."""
@@ -36,9 +38,7 @@ class Shelf:
 
     def open(self, of: int) -> int:
         """Takes an unused disk of this kind and returns its index."""
-        name = self.fleet.disks[of].name
-        numbered = (f"{name}-{number}" for number in itertools.count(1))
-        self.names.append(next(name for name in numbered if name not in self.taken))
+        self.names.append(next(self.fleet.unused(self.fleet.disks[of], self.taken)))
         self.taken.add(self.names[-1])
         self.kinds.append(of)
         self.held.append({})
@@ -55,12 +55,27 @@ class Shelf:
             for _ in range(stream.replicas - present[name])
         ]
 
-    def drop_unknown(self) -> None:
-        """Forgets the streams that the fleet no longer has."""
-        known = {stream.name: set(stream.names) for stream in self.fleet.streams}
-        for held in self.held:
-            for kind in list(held):
-                held[kind] = [name for name in held[kind] if name in known.get(kind, ())]
+    def evict(self, oracles: Sequence[Oracle]) -> None:
+        """Takes from the disks what the fleet no longer has or allows: streams, copies, tiers, and
+        on disks that are no longer proved the most demanding streams until they are."""
+        copies: Counter[str] = Counter()
+        for index, of in enumerate(self.kinds):
+            limits, alone = oracles[of].limits, oracles[of].alone()
+            held = self.held[index]
+            self.held[index] = {}
+            for kind, stream in enumerate(self.fleet.streams):
+                known = set(stream.names) if limits[kind] else set()
+                kept = [
+                    name
+                    for name in held.get(stream.name, ())
+                    if name in known and copies[name] < stream.replicas
+                ]
+                copies.update(kept)
+                self.held[index][stream.name] = kept
+            while not oracles[of].allows(pattern := self.pattern(index)):
+                present = [kind for kind, count in enumerate(pattern) if count]
+                most_demanding = min(present, key=alone.__getitem__)
+                self.held[index][self.fleet.streams[most_demanding].name].pop()
 
     def _present(self, kind: str) -> Counter[str]:
         return Counter(name for held in self.held for name in held.get(kind, ()))
@@ -70,24 +85,21 @@ def changed(
     fleet: Fleet,
     oracles: Sequence[Oracle],
     before: Plan,
-    failed: set[str],
+    failed: frozenset[str],
     seconds_max: float,
 ) -> Plan:
-    """Places what the failed disks had, and new streams. If they fit beside the others or on unused
-    disks by first fit, no other stream moves; otherwise an integer programme moves the fewest."""
-    unknown = failed - {placed.name for placed in before.disks}
-    if unknown:
-        raise PlacementError(f"the plan has no disk {', '.join(sorted(unknown))}")
-    if len({disk.name for disk in fleet.disks}) < len(fleet.disks):
-        raise PlacementError("two kinds of disks have the same name; give each its own `name`")
-    shelf = Shelf(fleet, before, failed)
-    shelf.drop_unknown()
+    """Places what the failed disks had, new streams, and what may not stay where it is. If they fit
+    beside the others or on unused disks by first fit, no other stream moves; otherwise an integer
+    programme moves few."""
+    fleet.refuse_unknown(failed - before.failed - {placed.name for placed in before.disks})
+    shelf = Shelf(fleet, before, before.failed | failed)
+    shelf.evict(oracles)
     if not _first_fit(shelf, oracles):
-        shelf = Shelf(fleet, before, failed)
-        shelf.drop_unknown()
+        shelf = Shelf(fleet, before, before.failed | failed)
+        shelf.evict(oracles)
         _move(shelf, oracles, seconds_max)
     disks = zip(shelf.names, shelf.kinds, shelf.held, strict=True)
-    return proved(fleet, oracles, disks, None, before.failed | failed)
+    return proved(fleet, oracles, disks, None, shelf.failed)
 
 
 def _first_fit(shelf: Shelf, oracles: Sequence[Oracle]) -> bool:
@@ -136,15 +148,12 @@ def _move(shelf: Shelf, oracles: Sequence[Oracle], seconds_max: float) -> None:
         for pattern in chosen.get((of, None), []):
             targets[shelf.open(of)] = pattern
     for kind, stream in enumerate(shelf.fleet.streams):
-        leaving = []
         for index, target in targets.items():
-            names = shelf.held[index].get(stream.name, [])
-            leaving += names[target[kind] :]
-            del names[target[kind] :]
-        _settle(shelf, {index: target[kind] for index, target in targets.items()}, kind, leaving)
+            del shelf.held[index].get(stream.name, [])[target[kind] :]
+        _settle(shelf, {index: target[kind] for index, target in targets.items()}, kind)
 
 
-def _settle(shelf: Shelf, room: Mapping[int, int], kind: int, leaving: Sequence[str]) -> None:
+def _settle(shelf: Shelf, room: Mapping[int, int], kind: int) -> None:
     """Gives each copy of a stream that has no place one, no two copies of a stream on one disk: a
     flow from streams to disks with room."""
     from ortools.graph.python import max_flow
@@ -167,9 +176,10 @@ def _settle(shelf: Shelf, room: Mapping[int, int], kind: int, leaving: Sequence[
     for position, index in enumerate(disks):
         flow.add_arc_with_capacity(first_disk + position, sink, room[index] - len(held[index]))
     if names and (flow.solve(source, sink) != flow.OPTIMAL or flow.optimal_flow() < needs.total()):
-        raise NotPlacedError(
+        failed = f" with {', '.join(sorted(shelf.failed))} failed" if shelf.failed else ""
+        raise NoPlanFoundError(
             f"the copies of {stream.name} cannot be kept apart with the fewest moves; "
-            "place the whole fleet again"
+            f"place the whole fleet again{failed}, without the earlier plan"
         )
     for arc, (name, index) in arcs.items():
         if flow.flow(arc):

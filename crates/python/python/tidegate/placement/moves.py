@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model
 
-from .fleet import Fleet, NotPlacedError, Pattern, PlacementError
+from .columns import PRICE_MIN, refusal
+from .fleet import Fleet, Pattern, PlacementError
 from .oracle import Oracle
 from .pricing import WORTH_MIN, dearest
 
@@ -25,6 +26,14 @@ COST_WITHOUT = 1000
 
 #: The most changes of a class that are added because of a gap.
 NEAR_MAX = 500
+
+#: If the changes of the linear programme place not all streams, those are added that make it worse
+#: by less than this, in moves; then the next.
+GAPS = (1.0, 8.0, 64.0, 512.0)
+
+#: Why an integer programme gave nothing.
+NONE_COVERS = "no plan found among the patterns that were tried"
+TIME_IS_UP = "no plan found in the time allowed"
 
 #: The most rounds of the search for columns.
 ROUNDS_MAX = 200
@@ -52,8 +61,8 @@ def fewest_moves(
     seconds_max: float,
 ) -> dict[Class, list[Pattern]]:
     """Returns the patterns that the disks of each class change to. `present` has the kind and the
-    pattern of each disk in use, `free` the number of unused disks of each kind. Raises
-    `NotPlacedError` if the streams do not fit, however many move."""
+    pattern of each disk in use, `free` the number of unused disks of each kind. Raises what
+    `refusal` returns if no change was found, however many streams move."""
     classes: Counter[Class] = Counter(present)
     classes.update({(of, None): count for of, count in enumerate(free) if count > 0})
     changes = {_change(fleet, of, of[1] or fleet.empty) for of in classes}
@@ -63,12 +72,22 @@ def fewest_moves(
         if not added:
             break
         changes |= added
-    chosen, cost = _chosen(fleet, classes, list(changes), seconds_max)
+    chosen, cost, searched = _chosen(fleet, classes, list(changes), seconds_max)
+    for gap in GAPS:
+        if searched != NONE_COVERS:
+            break
+        changes |= set(_better(fleet, oracles, classes, prices, rents, gap))
+        chosen, cost, searched = _chosen(fleet, classes, list(changes), seconds_max)
+    if searched:
+        at_hand = Counter(of for of, _ in present) + Counter(dict(enumerate(free)))
+        counts = [at_hand[of] for of in range(len(oracles))]
+        raise refusal(fleet, oracles, counts, searched)
     gap = cost - least
     if gap > WORTH_MIN:
         # A better choice has only changes that cost less than the gap by these prices.
         changes |= set(_better(fleet, oracles, classes, prices, rents, gap))
-        chosen, _ = _chosen(fleet, classes, list(changes), seconds_max)
+        better, _, searched = _chosen(fleet, classes, list(changes), seconds_max)
+        chosen = chosen if searched else better
     return chosen
 
 
@@ -89,6 +108,9 @@ def _better(
     """Yields changes that improve the linear programme, or with a gap those that make it worse by
     less than that, in moves."""
     opening = 1 / (classes.total() + 1)
+    if gap:
+        # Streams without a price, which are left over in the linear programme, need a place too.
+        prices = [max(price, PRICE_MIN) for price in prices]
     for of in classes:
         oracle, now = oracles[of[0]], of[1] or fleet.empty
         worths = [
@@ -130,9 +152,9 @@ def _prices(
 
 def _chosen(
     fleet: Fleet, classes: Counter[Class], changes: Sequence[Change], seconds_max: float
-) -> tuple[dict[Class, list[Pattern]], float]:
-    """Chooses among these changes; returns the patterns for each class, and their cost in
-    moves."""
+) -> tuple[dict[Class, list[Pattern]], float, str]:
+    """Chooses among these changes; returns the patterns for each class, their cost in moves, and
+    why there are none if that fails."""
     disks = classes.total()
     model = cp_model.CpModel()
     uses = [model.new_int_var(0, classes[change.of], "") for change in changes]
@@ -145,11 +167,12 @@ def _chosen(
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds_max
     solver.parameters.random_seed = 0
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        raise NotPlacedError("the streams do not fit on the disks that are left; add disks")
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return {}, 0.0, NONE_COVERS if status == cp_model.INFEASIBLE else TIME_IS_UP
     chosen: dict[Class, list[Pattern]] = {of: [] for of in classes}
     for change, use in both:
         chosen[change.of] += [change.to] * solver.value(use)
     for of, patterns in chosen.items():
         chosen[of] = [pattern for pattern in patterns if of[1] is not None or any(pattern)]
-    return chosen, solver.objective_value / (disks + 1)
+    return chosen, solver.objective_value / (disks + 1), ""

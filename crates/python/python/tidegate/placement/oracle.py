@@ -9,13 +9,18 @@ from typing import Any
 
 from ..inputs import workload
 from ..results import Check, check
-from .fleet import Disk, Fleet, Pattern, more
+from .fleet import Disk, Fleet, Pattern, PlacementError, more
 
 
 class Oracle:
     """Says which patterns are proved on a kind of disk; asks `check` once for each."""
 
     def __init__(self, fleet: Fleet, disk: Disk, margin_ppm: int = 0) -> None:
+        if margin_ppm and "margin" in fleet.policy:
+            raise PlacementError(
+                "the policy of the fleet has a margin, and the plan is to have the largest: "
+                "delete `margin`, or place with the fewest disks"
+            )
         self.fleet, self.disk, self.margin_ppm = fleet, disk, margin_ppm
         self.limits = fleet.limits(disk)
         self.answers: dict[Pattern, bool] = {}

@@ -67,7 +67,7 @@ class Plan:
             drive_file = folder / f"{placed.disk.name}.drive.toml"
             if not drive_file.exists():
                 drive_file.write_text(placed.disk.drive.text)
-            text = as_file({"drive": drive_file.name, **self.content(placed)})
+            text = as_file({**self.content(placed), "drive": drive_file.name})
             (folder / f"{placed.name}.workload.toml").write_text(text)
         plan = {
             "disks_min": self.disks_min,
@@ -107,11 +107,17 @@ def pattern_of(fleet: Fleet, held: Held) -> Pattern:
     return tuple(len(held.get(stream.name, ())) for stream in fleet.streams)
 
 
-def dealt(fleet: Fleet, oracles: Sequence[Oracle], chosen: Counter[Column], disks_min: int) -> Plan:
+def dealt(
+    fleet: Fleet,
+    oracles: Sequence[Oracle],
+    chosen: Counter[Column],
+    disks_min: int,
+    failed: frozenset[str] = frozenset(),
+) -> Plan:
     """Names the disks and deals the streams to them, the copies of each to different disks."""
-    numbers = [itertools.count(1) for _ in fleet.disks]
+    names = [fleet.unused(disk, failed) for disk in fleet.disks]
     disks = [
-        (f"{fleet.disks[of].name}-{next(numbers[of])}", of, pattern)
+        (next(names[of]), of, pattern)
         for (of, pattern), count in sorted(chosen.items(), reverse=True)
         for _ in range(count)
     ]
@@ -129,7 +135,7 @@ def dealt(fleet: Fleet, oracles: Sequence[Oracle], chosen: Counter[Column], disk
                 at = places[index + copy * stream.count]
                 held[at].setdefault(stream.name, []).append(name)
     named = ((name, of, streams) for (name, of, _), streams in zip(disks, held, strict=True))
-    return proved(fleet, oracles, named, disks_min)
+    return proved(fleet, oracles, named, disks_min, failed)
 
 
 def proved(

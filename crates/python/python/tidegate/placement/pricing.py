@@ -72,5 +72,6 @@ def dearest(
                 return
 
     search(empty, rest, kinds, {kind: alone[kind] for kind in kinds})
-    found.worth_max = max(found.worth_max, found.worth)
+    # A worth that exceeds the best by less than `WORTH_MIN` was not looked for.
+    found.worth_max = max(found.worth_max, found.worth + WORTH_MIN)
     return found
