@@ -58,13 +58,12 @@ SCHEDULERS = ["none", "mq-deadline", "kyber", "bfq", *EXPERT]
 # Policy (None: chosen by serve) and deadline. The deadline of adaptive-drain is enough for two
 # requests on the disk, so that best effort continues while the stream pauses.
 TIDEGATE = {
-    "tidegate-device": ("dqf", 60),
+    "tidegate-device": ("adaptive-drain", 35),
     "tidegate": (None, CONTRACT_MS),
     "tidegate-adaptive-drain": ("adaptive-drain", 35),
     "tidegate-das": ("das", 24),
 }
 POLICY = {
-    "dqf": '[policy]\nname = "dqf"\n',
     "adaptive-drain": '[policy]\nname = "adaptive-drain"\n',
     "das": f'[policy]\nname = "das"\n[policy.das]\nmargin = "{MARGIN_MS}ms"\n',
 }
