@@ -414,8 +414,8 @@ fn a_deadline_within_the_hosts_own_time_is_not_proven() {
     }
 }
 
-/// Goal: the short answer is that of the assessment, for every policy, on sets of tasks on both
-/// sides of what can be proven.
+/// Goal: the short answer agrees with the full assessment for every policy, on sets of tasks that can
+/// be proven and on sets that cannot.
 #[test]
 fn the_short_answer_is_that_of_the_assessment() {
     let door = "[[task]]\nname = \"door\"\ncount = 2\nperiod = \"100ms\"\nsize = \"128KiB\"\n";

@@ -14,9 +14,9 @@ from .moves import NONE_COVERS, TIME_IS_UP
 from .oracle import Oracle
 from .plan import Plan, dealt
 
-#: Which patterns the integer programme gets beside those of the linear programme: by how much they
-#: are worth less than a disk at most, and how many of each kind of disk. If they cover no plan, the
-#: next are added.
+#: Bands of patterns that the integer programme gets in addition to those of the linear
+#: programme: the most by which a pattern may be worth less than a disk, and how many patterns of
+#: each kind of disk. If they cover no plan, the next band is added.
 BANDS = ((0.04, 300), (0.2, 1_000), (0.6, 3_000), (1.0, 10_000))
 
 
