@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-use tidegate_model::{Bytes, Class, Outcome, Plan, Request, RequestId, TaskIndex, Time, Workload};
-use tidegate_policy::{AdaptiveDrain, Decision, Event, GatedDrain, Policy};
+use tidegate_model::{
+    Bytes, Class, Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time, Workload,
+};
+use tidegate_policy::{Decision, Event, Policy};
 
-use crate::generator;
+use crate::{generator, policies};
 
 /// The policies that are proved from drain(q) alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(crate) enum Drain {
 /// Prints logs of random drives with random tasks.
 pub(crate) fn drains(drain: Drain, count: u64, events: u64, flaw: &str) {
     for number in 0..count {
-        let mut log = Log::of(drain, generator(number), flaw);
+        let mut log = Log::of(drain, number, flaw);
         for _ in 0..events {
             log.instant();
         }
@@ -66,7 +67,8 @@ struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    fn of(drain_of: Drain, mut random: Pcg64, flaw: &'a str) -> Self {
+    fn of(drain_of: Drain, number: u64, flaw: &'a str) -> Self {
+        let mut random = generator(number);
         let requests: Vec<usize> = match drain_of {
             Drain::Adaptive => vec![1],
             Drain::Gated => {
@@ -94,8 +96,11 @@ impl<'a> Log<'a> {
             end += requests;
         }
         print_header(drain_of, &tasks, &drain, depth - usize::from(flaw == "depth"));
-        let workload = workload(drain_of, &tasks, &drain, flaw);
-        let plan = Plan::of(&workload);
+        let name = match drain_of {
+            Drain::Adaptive => PolicyName::AdaptiveDrain,
+            Drain::Gated => PolicyName::GatedDrain,
+        };
+        let plan = Plan::of(&workload(name, &tasks, &drain, flaw));
         Self {
             random,
             flaw,
@@ -103,10 +108,7 @@ impl<'a> Log<'a> {
             tasks,
             units: vec![Unit { next_release: 0, is_pending: false }; sum],
             drain,
-            policy: match drain_of {
-                Drain::Adaptive => Box::new(AdaptiveDrain::new(&plan)),
-                Drain::Gated => Box::new(GatedDrain::new(&plan)),
-            },
+            policy: policies::policy(name, plan, number),
             now: 0,
             last_id: 0,
             unit_of: BTreeMap::new(),
@@ -194,6 +196,7 @@ impl<'a> Log<'a> {
         self.unit_of.insert(self.last_id, unit);
         let now = Time::from_ns(self.now);
         let plain = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
+        let plain = policies::placed(&mut self.random, plain);
         let task = TaskIndex(u32::try_from(task).expect("few tasks"));
         self.observe(Event::Release(Request { task, released: now, eligible: now, ..plain }));
         self.last_id
@@ -251,29 +254,19 @@ fn print_header(drain_of: Drain, tasks: &[Task], drain: &[u64], depth: usize) {
 }
 
 /// Returns the workload of these tasks on a drive with these drain times.
-fn workload(drain_of: Drain, tasks: &[Task], drain: &[u64], flaw: &str) -> Workload {
+fn workload(name: PolicyName, tasks: &[Task], drain: &[u64], flaw: &str) -> Workload {
     let shorter = u64::from(flaw == "short-drain");
-    let times: Vec<String> = drain[1..].iter().map(|time| (time - shorter).to_string()).collect();
-    let times = times.join(", ");
-    let name = match drain_of {
-        Drain::Adaptive => "adaptive-drain",
-        Drain::Gated => "gated-drain",
-    };
-    let mut text = format!(
-        "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{times}]\ndrain_ns_max = [{times}]\n\
-         [policy]\nname = \"{name}\"\n\
-         [[best_effort]]\nname = \"b\"\noutstanding = 99\nsize = \"4KiB\"\n"
-    );
+    let times: Vec<u64> = drain[1..].iter().map(|time| time - shorter).collect();
+    let times = format!("batch_ns_max = {times:?}\ndrain_ns_max = {times:?}");
+    let mut tables = String::new();
     for (index, Task { period, deadline, units, .. }) in tasks.iter().enumerate() {
         let (requests, deadline) = (units.len(), deadline + u64::from(flaw == "deadline"));
         write!(
-            text,
+            tables,
             "[[task]]\nname = \"t{index}\"\nperiod = \"{period}ns\"\ndeadline = \"{deadline}ns\"\n\
              size = \"4KiB\"\nrequests = {requests}\n"
         )
         .expect("a string takes all");
     }
-    let file = WorkloadFile::parse(&text).expect("a valid file");
-    let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
-    file.bind(drive).expect("an inline table covers everything")
+    policies::workload(name, &times, &tables)
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_model::{Bytes, Class, Outcome, Request, RequestId, Time};
-use tidegate_policy::{Decision, DqEdf, Dqf, Event, Policy};
+use tidegate_model::{Bytes, Class, Outcome, Plan, PolicyName, Request, RequestId, Time, Workload};
+use tidegate_policy::{Decision, Event, Policy};
 
-use crate::generator;
+use crate::{generator, policies};
 
 /// The policies that send one batch at a time, and what the time of a batch depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Queue {
 /// Prints logs of random systems.
 pub(crate) fn logs(queue: Queue, count: u64, events: u64, flaw: &str) {
     for number in 0..count {
-        let mut log = Log::of(queue, generator(number), flaw);
+        let mut log = Log::of(queue, number, flaw);
         for _ in 0..events {
             log.instant();
         }
@@ -68,7 +68,8 @@ impl Times {
 }
 
 impl<'a> Log<'a> {
-    fn of(queue: Queue, mut random: Pcg64, flaw: &'a str) -> Self {
+    fn of(queue: Queue, number: u64, flaw: &'a str) -> Self {
+        let mut random = generator(number);
         let count = random.random_range(1..=5_usize);
         let requests: Vec<u64> = (0..count).map(|_| random.random_range(1..=3)).collect();
         let sum: u64 = requests.iter().sum();
@@ -124,14 +125,17 @@ impl<'a> Log<'a> {
         let real_max = batch_max + u64::from(flaw == "z");
         let real_fill = (fill + u64::from(flaw == "beta")).min(real_max);
         let small = |value: u64| u32::try_from(value).expect("small");
+        let is_edf = queue == Queue::DqEdf || flaw == "order";
+        let name = if is_edf { PolicyName::DqEdf } else { PolicyName::Dqf };
+        let plan = Plan {
+            batch_max: small(real_max),
+            best_effort_fill: small(real_fill),
+            ..Plan::of(&workload(name, &times, batch_max))
+        };
         Self {
             random,
             flaw,
-            policy: if queue == Queue::DqEdf || flaw == "order" {
-                Box::new(DqEdf::new(small(real_max), small(real_fill), 100_000))
-            } else {
-                Box::new(Dqf::new(small(real_max), small(real_fill), 100_000))
-            },
+            policy: policies::policy(name, plan, number),
             tasks,
             times,
             now: 0,
@@ -209,7 +213,8 @@ impl<'a> Log<'a> {
     fn admit(&mut self, task: usize, class: Class) -> u64 {
         self.last_id += 1;
         self.known.insert(self.last_id, (task, self.now));
-        let mut request = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
+        let request = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
+        let mut request = policies::placed(&mut self.random, request);
         request.due = Some(Time::from_ns(self.now + self.random.random_range(1..50)));
         self.observe(Event::Release(request));
         self.last_id
@@ -241,4 +246,18 @@ impl<'a> Log<'a> {
             self.on_drive.push((id, self.now + takes));
         }
     }
+}
+
+/// Returns a workload whose table no batch exceeds. Its task stands for all: these policies do not
+/// look at tasks.
+fn workload(name: PolicyName, times: &Times, batch_max: u64) -> Workload {
+    let table = match times {
+        Times::Table(table) => table[1..].to_vec(),
+        Times::Costs(positioning, costs) => {
+            let longest = costs.iter().max().expect("a cost");
+            (1..=batch_max + 1).map(|size| positioning + size * longest).collect()
+        }
+    };
+    let task = "[[task]]\nname = \"t\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
+    policies::workload(name, &format!("batch_ns_max = {table:?}"), task)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Logs of the real policies under an adversary, and certificates of random workloads, for the
-//! checkers that are extracted from the machine-checked proofs (`make proof`).
+//! checkers that are extracted from the machine-checked proofs (`make proof`). The logs take turns
+//! in the order of best effort, because no proof depends on it.
 //!
 //! ```text
 //! judged dqf COUNT EVENTS [FLAW]       FLAW: z, beta, long-batch, early-release, order
@@ -17,6 +18,7 @@
 mod certificates;
 mod drains;
 mod logs;
+mod policies;
 
 use drains::{Drain, drains};
 use logs::{Queue, logs};
