@@ -15,7 +15,7 @@
 #                     comparison on a machine that does other work
 set -eu
 
-program=$1
+program=$(realpath "$1")
 rounds=${2:-5}
 seconds=${3:-3}
 folder=${4:-$(dirname "$program")}

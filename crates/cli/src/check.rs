@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate check`: proves the deadlines of a workload, or says that it cannot.
+//! `tidegate check`: proves the deadlines of a workload or the contracts of a serve file, or says
+//! that it cannot.
 
 use std::path::Path;
 
-use tidegate_commands::origin_of;
+use tidegate_commands::{file_origin, origin_of};
+use tidegate_model::FileKind;
 use tidegate_report::cpu::CpuReport;
 use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin, ResultCommand};
 
@@ -13,14 +15,21 @@ use crate::command_line;
 use crate::failure::Failure;
 use crate::result::Destination;
 use crate::run_progress::WallTime;
-use crate::show;
+use crate::serve::proof;
+use crate::show::{self, Form};
 
-/// Runs the command for the workload's disk, its processor, or both; both give one answer.
+/// Runs the command for a serve file, or for the workload's disk, its processor, or both; both give
+/// one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
+    let path = &arguments.workload.workload;
+    let text = tidegate_commands::read_text(path, "workload file")?;
+    if FileKind::of(&text) == Some(FileKind::Serve) {
+        return check_contracts(arguments);
+    }
     let result = Destination::prepare(&arguments.result)?;
     let changes = arguments.workload.changes();
     let asked = arguments.policy.as_slice();
-    let machine = tidegate_commands::read_machine(&arguments.workload.workload, &changes, asked)?;
+    let machine = tidegate_commands::parse_machine(path, &text, &changes, asked)?;
     if machine.disk.is_none() && (changes.is_some() || !asked.is_empty()) {
         return Err(Failure::input(
             "--drive, --batch, --order, --margin and --policy apply to a disk, but the workload has none",
@@ -44,8 +53,46 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         certify(path, disk.as_ref(), &origin)?;
     }
     let report = MachineReport::of(disk, cpu, arguments.require, origin);
-    show::report_in(&report, arguments.form);
-    result.write(ResultCommand::Check, &report, Vec::new())?;
+    answer(&report, result, arguments.form.into())
+}
+
+/// Proves the contracts of a serve file. The store need not be on this machine.
+fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
+    let asked = &arguments.workload;
+    if asked.drive.is_some()
+        || asked.batch.is_some()
+        || asked.order.is_some()
+        || arguments.policy.is_some()
+    {
+        return Err(Failure::input(
+            "--drive, --batch, --order and --policy apply to a workload file",
+            "leave these options out, and change the serve file: its `drive` and its [policy]",
+        ));
+    }
+    let result = Destination::prepare(&arguments.result)?;
+    let path = &asked.workload;
+    let prepared = proof::read(path, asked.margin)?;
+    let more = command_line::changed(&[], &["--explain"]);
+    let Some(report) = proof::report(&prepared, path, more) else {
+        return Err(Failure::input(
+            format!("{} has no contract to prove", path.display()),
+            "give an export a `contract`, or check a workload file",
+        ));
+    };
+    let report = if arguments.explain { report.explained() } else { report };
+    let drive = proof::known_drive(prepared.file(), path).map(|(_, drive)| drive.origin);
+    let origin = origin_of(file_origin(path, prepared.text()), drive);
+    if let Some(path) = &arguments.certificate {
+        certify(path, Some(&report), &origin)?;
+    }
+    let report = MachineReport::of(Some(report), None, arguments.require, origin);
+    answer(&report, result, arguments.form.into())
+}
+
+/// Prints the report, and writes the result if a file is named.
+fn answer(report: &MachineReport<'_>, result: Destination, form: Form) -> Result<Answer, Failure> {
+    show::report_in(report, form);
+    result.write(ResultCommand::Check, report, Vec::new())?;
     Ok(Answer::of(report.is_enough()))
 }
 

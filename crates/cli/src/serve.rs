@@ -5,22 +5,20 @@
 mod listen;
 mod notify;
 mod printed;
+pub(crate) mod proof;
 mod ready;
 mod unit;
 
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tidegate_commands::{
-    Faults, NamedDrive, beside, completed, completed_fault, missing_file_help, quoted,
-};
+use tidegate_commands::{Faults, beside, completed_fault, missing_file_help, quoted};
 use tidegate_engine::log::Format;
-use tidegate_engine::serve::{Prepared, ServeError, Server, ServerEvent};
-use tidegate_model::{DriveFile, FileKind, ServeFile};
+use tidegate_engine::serve::{ServeError, Server, ServerEvent};
+use tidegate_model::{FileKind, ServeFile};
 use tidegate_report::CheckReport;
 
 use crate::answer::Answer;
@@ -43,23 +41,14 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         LogFormat::Text => Format::Text,
         LogFormat::Json => Format::Json,
     };
-    let prepared = Prepared::read_with(&arguments.file, arguments.margin).map_err(failure)?;
+    let prepared = proof::read(&arguments.file, arguments.margin)?;
     prepared.check_layout().map_err(failure)?;
     if arguments.unit {
         outln!("{}", unit::drop_in(&prepared.footprint().map_err(failure)?));
         return Ok(Answer::Yes);
     }
-    let proof = prepared.proof().filter(|_| prepared.file().has_promises());
-    let proof = proof.map(|(workload, _)| {
-        let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
-        let report = CheckReport::of(workload, workload.policy).with_changes(changes);
-        match known_drive(prepared.file(), &arguments.file) {
-            Some((name, drive)) => {
-                report.with_commands(|text| completed(text, &drive, Some(&name)), String::new())
-            }
-            None => report,
-        }
-    });
+    let proof = proof::report(&prepared, &arguments.file, String::new());
+    let proof = proof.map(CheckReport::with_all_premises);
     let is_refused = !prepared.is_proven() && !arguments.force;
     let to_do = is_refused.then(|| command_line::changed(&["--print"], &["--force"]));
     if !is_refused {
@@ -153,13 +142,6 @@ fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answe
     }
 }
 
-/// Returns the drive that a serve file names, and its name for the user.
-fn known_drive(file: &ServeFile, path: &Path) -> Option<(String, DriveFile)> {
-    let name = beside(path, file.drive_reference()?.get_ref());
-    let drive = NamedDrive::new(&name).ok()?.file;
-    Some((name, drive))
-}
-
 /// Reads the serve file again. A file that cannot be used changes nothing.
 fn reload(server: &mut Server, manager: &Manager, format: Format) {
     manager.say(&notify::reloading());
@@ -188,8 +170,8 @@ fn failure(error: ServeError) -> Failure {
             }
             // A fault that concerns the drive or the store.
             Ok(file) => {
-                let error = match known_drive(&file, &path) {
-                    Some((name, drive)) => completed_fault(error, &drive, &name),
+                let error = match proof::known_drive(&file, &path) {
+                    Some((name, drive)) => completed_fault(error, &drive.file, &name),
                     None => error,
                 };
                 Failure::in_file(&path, &text, &error)

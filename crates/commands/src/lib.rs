@@ -5,6 +5,7 @@
 //! It prints nothing and reads no arguments. A fault says what is wrong, where, and what to do; each
 //! front end shows it in its own way.
 
+mod contracts;
 mod drive;
 mod fault;
 mod import;
@@ -18,6 +19,7 @@ mod suggestion;
 mod text;
 mod workload;
 
+pub use contracts::proves_contracts;
 pub use drive::NamedDrive;
 pub use fault::{Fault, Faults, Place, with_causes};
 pub use import::import;
@@ -29,6 +31,4 @@ pub use request_log::{LeftOut, RequestLogFile, WhenFull};
 pub use simulation::{NotRun, Simulated, is_proven, simulate, simulate_own};
 pub use suggestion::{beside, completed, completed_fault, quoted};
 pub use text::{missing_file_help, read_text};
-pub use workload::{
-    Changes, DriveChoice, Input, Machine, parse, parse_machine, policies, read, read_machine,
-};
+pub use workload::{Changes, DriveChoice, Input, Machine, parse, parse_machine, policies, read};

@@ -115,23 +115,11 @@ fn in_place(faults: Faults, path: &Path) -> Faults {
     faults.completed(|text| text.replace("WORKLOAD", &quoted(&path.to_string_lossy())))
 }
 
-/// Reads both parts of a workload file, with the drive and the profiles that they name.
+/// Reads both parts of a workload file with this `text`, with the drive and the profiles that they
+/// name. Relative names in it are beside `path`, which names the file in faults.
 ///
 /// # Errors
 /// As of [`read`], and the first fault of a profile.
-pub fn read_machine(
-    path: &Path,
-    changes: &Changes,
-    asked: &[PolicyName],
-) -> Result<Machine, Faults> {
-    parse_machine(path, &text::read_text(path, "workload file")?, changes, asked)
-}
-
-/// Like [`read_machine`], for a workload file with this `text`. Relative names in it are beside
-/// `path`, which names the file in faults.
-///
-/// # Errors
-/// As of [`read_machine`].
 pub fn parse_machine(
     path: &Path,
     text: &str,

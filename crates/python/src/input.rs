@@ -21,6 +21,19 @@ pub(crate) fn policy_names() -> Vec<&'static str> {
     PolicyName::ALL.iter().map(|policy| policy.name()).collect()
 }
 
+/// Returns whether the contracts of a serve file with this text are proved on the drive, and its
+/// exports fit there. `name` is the file's name in faults.
+#[pyfunction]
+pub(crate) fn proves_contracts(
+    py: Python<'_>,
+    text: &str,
+    drive: &Drive,
+    name: PathBuf,
+) -> PyResult<bool> {
+    let proved = py.detach(|| tidegate_commands::proves_contracts(&name, text, &drive.drive.file));
+    proved.map_err(|faults| input_error(&faults))
+}
+
 /// A workload bound to its drive.
 #[pyclass(frozen, module = "tidegate")]
 pub(crate) struct Workload {

@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use crate::fault::{InputError, NotApplicableError, PolicyError, TidegateError};
     #[pymodule_export]
-    use crate::input::{Workload, policy_names};
+    use crate::input::{Workload, policy_names, proves_contracts};
     #[pymodule_export]
     use crate::own_policy::{Cancel, Complete, Full, Notice, Release, Request, Wait};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -26,6 +27,12 @@ MAXTOR = tidegate.drive("maxtor-atlas-10k-v")
 FUJITSU = tidegate.drive("fujitsu-max3036rc")
 CAMERA = Stream("camera", {"period": "300ms", "size": "128KiB"}, count=48)
 SHELF = Disk("shelf", MAXTOR, count=4)
+STORED = replace(CAMERA, export="1GiB")
+SIMULATED = {"simulate": True, "socket": "{disk}.sock"}
+
+
+def at_places(stream):
+    return replace(stream, task={**stream.task, "offset": {"step": "1ms"}})
 
 
 def names(plan):
@@ -62,6 +69,12 @@ def holds_what_the_fleet_wants(plan):
         ([CAMERA], [SHELF], {"shared": {"policy": {}}}, "`policy` is no field"),
         ([CAMERA], [SHELF], {"policy": "dqf"}, "is no table"),
         ([], [SHELF], {}, "at least one stream"),
+        ([STORED], [SHELF], {}, "needs a \\[serve\\] table"),
+        ([CAMERA], [SHELF], {"serve": SIMULATED}, "write the size of its export"),
+        ([STORED], [SHELF], {"serve": {}}, "needs `backing`"),
+        ([STORED], [SHELF], {"serve": {**SIMULATED, "backing": "/dev/sdb"}}, "needs `backing`"),
+        ([STORED], [SHELF], {"serve": {**SIMULATED, "policy": {}}}, "`policy` is no field"),
+        ([at_places(STORED)], [SHELF], {"serve": SIMULATED}, "a contract has no `offset`"),
     ],
 )
 def test_a_fleet_whose_plan_would_be_another_is_refused(streams, disks, more, fault):
@@ -106,9 +119,17 @@ def test_unused_disks_may_fail_and_failed_ones_may_be_named_again():
 
 def test_no_disk_is_opened_beyond_the_count():
     plan = place(Fleet([CAMERA], [SHELF]))
-    small = Fleet([replace(CAMERA, count=49)], [replace(SHELF, count=1)])
+    small = Fleet([replace(CAMERA, count=200)], [replace(SHELF, count=2)])
     with pytest.raises(NotPlacedError):
         place(small, before=plan)
+
+
+def test_a_count_below_the_disks_in_use_is_refused_unless_they_failed():
+    plan = place(Fleet([CAMERA], [SHELF]))
+    small = Fleet([replace(CAMERA, count=20)], [replace(SHELF, count=1)])
+    with pytest.raises(PlacementError, match="no disk shelf-2, which the plan uses"):
+        place(small, before=plan)
+    assert names(place(small, before=plan, failed=["shelf-2"])) == {"shelf-1"}
 
 
 def test_what_a_changed_fleet_no_longer_allows_leaves():
@@ -130,7 +151,7 @@ def test_what_a_changed_fleet_no_longer_allows_leaves():
 def test_a_kind_of_disks_that_is_gone_is_named():
     plan = place(Fleet([CAMERA], [SHELF]))
     others = Fleet([CAMERA], [Disk("rack", MAXTOR, 4)])
-    with pytest.raises(PlacementError, match="no disks shelf.*shelf-1"):
+    with pytest.raises(PlacementError, match="no disk shelf-"):
         place(others, before=plan)
     assert names(place(others, before=plan, failed=names(plan))) == {"rack-1", "rack-2"}
 
@@ -159,3 +180,40 @@ def test_a_plan_that_is_made_with_the_files_of_a_failed_fleet(tmp_path):
     assert said.returncode == 0, said.stderr
     plan = Plan.load(tmp_path / "plan", Fleet.load(tmp_path / "fleet.toml"))
     assert names(plan) == {"shelf-2", "shelf-3"} and plan.failed == {"shelf-1"}
+
+
+def test_each_disk_has_a_serve_file_that_the_command_proves(command, tmp_path):
+    backup = {"name": "backup", "size": "2GiB", "best_effort": True}
+    door = Stream("door", {"period": "200ms", "size": "64KiB", "op": "write"}, 4, 2, (), "512MiB")
+    fleet = Fleet([STORED, door], [SHELF], serve={**SIMULATED, "export": [backup]})
+    plan = place(fleet)
+    plan.write(tmp_path / "plan")
+    for placed in plan.disks:
+        file = tmp_path / "plan" / f"{placed.name}.serve.toml"
+        content = tomllib.loads(file.read_text())
+        held = [name for of in placed.streams.values() for name in of]
+        assert [export["name"] for export in content["export"]] == [*held, "backup"]
+        assert content["socket"] == f"{placed.name}.sock"
+        said = command("check", file, "--quiet")
+        assert said.returncode == 0, said.stdout + said.stderr
+        # The server's own reading finds room for the exports too.
+        said = command("serve", file, "--print", "--quiet")
+        assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_exports_take_room_on_a_disk():
+    """The drive has 146.8 GB: seven exports of 18 GiB, where the deadlines allow more than 20."""
+    large = replace(CAMERA, count=14, export="18GiB")
+    plan = place(Fleet([large], [SHELF], serve=SIMULATED))
+    assert [sum(placed.pattern) for placed in plan.disks] == [7, 7]
+    with pytest.raises(NotPlacedError):
+        place(Fleet([replace(CAMERA, count=1, export="200GiB")], [SHELF], serve=SIMULATED))
+
+
+def test_a_policy_that_is_a_class_is_refused():
+    class OneByOne(tidegate.Policy):
+        pass
+
+    workload = tidegate.workload({"task": [{"name": "a", **CAMERA.task}]}, MAXTOR)
+    with pytest.raises(TypeError, match="pass a policy, OneByOne()"):
+        tidegate.simulate(workload, OneByOne)

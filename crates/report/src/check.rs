@@ -240,11 +240,16 @@ impl<'a> CheckReport<'a> {
         Self { would_fit: changes.iter().map(ToString::to_string).collect(), ..self }
     }
 
-    /// Adds changes that the caller found, in place of [`Self::with_fits`]; the text then has every
-    /// premise in full, because no option asks for them.
+    /// Adds changes that the caller found, in place of [`Self::with_fits`].
     #[must_use]
     pub fn with_changes(self, would_fit: Vec<String>) -> Self {
-        Self { would_fit, detail: Detail::Premises, ..self }
+        Self { would_fit, ..self }
+    }
+
+    /// Shows every premise in full, for a command that has no option for more.
+    #[must_use]
+    pub fn with_all_premises(self) -> Self {
+        Self { detail: Detail::Premises, ..self }
     }
 
     /// Adds the steps of every bound; the text then also has all bounds, comparisons and premises.

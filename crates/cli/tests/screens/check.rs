@@ -24,6 +24,17 @@ screens! {
         "tidegate check inline.toml --policy edf --explain",
         "tidegate check tight.toml --quiet",
     ];
+    /// The contracts of a serve file are proved where its backing does not exist.
+    check_serve_files: [
+        "sed 's,^simulate,backing = \"/dev/absent\"\\ndrive,' workloads/media.serve.toml > far.toml",
+        "tidegate check far.toml",
+        "tidegate check far.toml --explain --quiet --certificate c.json && tidegate verify c.json",
+        "sed 's/250ms/10ms/' far.toml > fast.toml; tidegate check fast.toml",
+        "tidegate check far.toml --json | sed -n '/verdict/p; /origin/,$p'",
+        "tidegate check far.toml --policy fifo",
+        "sed 's/^contract.*/best_effort = true/' far.toml > none.toml; tidegate check none.toml",
+        "sed 's/^drive.*/drive = \"fujitsu\"/' far.toml > unknown.toml; tidegate check unknown.toml",
+    ];
     /// All faults of a file are reported at once, in its order, with the names that were meant.
     check_all_faults: [
         "printf 'drive = \"sata-ssd\"\n[policy]\nname = \"dfq\"\n[[task]]\nname = \"a\"\n' > w.toml",

@@ -290,7 +290,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
 
 /// Calls that suggest the reader's own command with changes: the file, how often, and the tests.
 const CHANGED: &[(&str, usize, &str)] = &[
-    ("cli/src/check.rs", 1, "doubts in full"),
+    ("cli/src/check.rs", 2, "doubts in full, of a workload and of a serve file"),
     ("cli/src/profile.rs", 1, "writes without leave"),
     ("cli/src/profile_output.rs", 2, "an interrupted measurement; nothing to resume"),
     ("cli/src/run.rs", 1, "doubts of a simulation in full"),

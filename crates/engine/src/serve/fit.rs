@@ -6,15 +6,22 @@ use std::time::{Duration as Wall, Instant};
 
 use tidegate_analysis::Answer;
 use tidegate_analysis::fit::{Change, Proof, Terms, changes};
-use tidegate_model::{ExportContract, ExportSpec};
-
-use super::prover::Proved;
+use tidegate_model::{Duration, ExportContract, ExportSpec};
 
 /// The size of the largest set in which the search tries to leave out each contract.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// The time limit of the search, because a user waits for the reply.
 const TRIED_FOR: Wall = Wall::from_secs(2);
+
+/// The result of a proof of exports.
+pub(super) struct Proved {
+    pub(super) answer: Answer,
+    /// The bound of each export; `None` if it has no contract, or none is known.
+    pub(super) bounds: Vec<Option<Duration>>,
+    /// The indices of the exports whose contracts would not be kept.
+    pub(super) late: Vec<usize>,
+}
 
 /// A search for sets of exports that are proved.
 pub(super) struct Search<P> {
@@ -116,7 +123,7 @@ fn with_terms(exports: &[ExportSpec], indices: &[usize], terms: &[Terms]) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use tidegate_model::{BestEffortShare, Beyond, Bytes, Duration};
+    use tidegate_model::{BestEffortShare, Beyond, Bytes};
 
     use super::*;
 

@@ -12,7 +12,7 @@ use tidegate_model::{
     Premises, ServeFile, Workload,
 };
 
-use super::fit::Search;
+use super::fit::{Proved, Search};
 use crate::service::{Arrangement, Prover, Refusal};
 
 /// The depth of a store about which nothing is known.
@@ -90,15 +90,6 @@ impl Prover for FileProver {
         }
         Ok(arrangement(&bound.workload, &assessment, exports))
     }
-}
-
-/// The result of a proof of exports.
-pub(super) struct Proved {
-    pub(super) answer: Answer,
-    /// The bound of each export; `None` if it has no contract, or none is known.
-    pub(super) bounds: Vec<Option<Duration>>,
-    /// The indices of the exports whose contracts would not be kept.
-    pub(super) late: Vec<usize>,
 }
 
 impl FileProver {

@@ -166,6 +166,8 @@ def simulate(
     """
     if jobs is None and duration_ns is None:
         jobs = JOBS_DEFAULT
+    if isinstance(policies, type):
+        raise TypeError(f"{policies.__name__} is a class; pass a policy, {policies.__name__}()")
     if isinstance(policies, Policy):
         policies.start(workload)
         name, rules = type(policies).__name__, list(policies.rules)

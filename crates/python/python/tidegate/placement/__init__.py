@@ -11,7 +11,7 @@ leaves it. A plan does not rest on it, because each of its disks is proved as it
 does.
 
 ```text
-  fewest, incremental ---> columns, greedy ---> pricing ---> oracle ---> fleet
+  fewest, incremental ---> columns, greedy ---> pricing ---> oracle ---> serve ---> fleet
            `-------------> plan ----------------------------^
 ```
 """

@@ -13,6 +13,18 @@ from typing import Any
 from .._native import Drive, TidegateError
 from ..drives import drive_beside
 
+#: The keys of a stream that a server's contract has too, with their names there.
+CONTRACT_KEYS = {
+    "period": "period",
+    "deadline": "deadline",
+    "requests": "requests",
+    "size": "size_max",
+    "op": "op",
+}
+
+#: The sections of every disk that a serve file has too.
+SHARED_KEYS = ("host", "absent_places")
+
 #: How many streams of each kind share a disk, in the order of the fleet's streams.
 Pattern = tuple[int, ...]
 
@@ -40,6 +52,8 @@ class Stream:
     replicas: int = 1
     #: The tiers of the disks that it may use; all if empty.
     tiers: tuple[str, ...] = ()
+    #: The size of its export, for example `200GiB`, if each disk has a server.
+    export: str = ""
 
     @property
     def copies(self) -> int:
@@ -76,6 +90,9 @@ class Fleet:
     policy: Mapping[str, Any] = field(default_factory=lambda: {"name": "dqf", "batch": "auto"})
     #: Workload sections for every disk beside its streams, for example `best_effort`.
     shared: Mapping[str, Any] = field(default_factory=dict)
+    #: The keys of every disk's serve file beside its streams, with `{disk}` for the disk's name;
+    #: `simulate = True` stands for the disk's drive file. `None` if no disk has a server.
+    serve: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not self.streams or not self.disks:
@@ -92,22 +109,45 @@ class Fleet:
         _without(self.shared, {"drive", "policy", "task"}, "the sections of every disk")
         _differ("streams", [stream.name for stream in self.streams])
         _differ("disks", [disk.name for disk in self.disks])
+        self._check_servers()
+
+    def _check_servers(self) -> None:
+        for stream in self.streams:
+            what = f"stream {stream.name}"
+            if self.serve is None:
+                if stream.export:
+                    raise PlacementError(f"{what} has an `export`: a server needs a [serve] table")
+                continue
+            if not stream.export:
+                raise PlacementError(f"{what}: write the size of its export, `export = \"200GiB\"`")
+            if unknown := sorted(stream.task.keys() - CONTRACT_KEYS.keys()):
+                raise PlacementError(f"{what}: a contract has no `{unknown[0]}`; delete it")
+        if self.serve is None:
+            return
+        _without(self.serve, {"drive", "policy", *SHARED_KEYS}, "[serve]")
+        if ("backing" in self.serve) == bool(self.serve.get("simulate")):
+            raise PlacementError(
+                "[serve] needs `backing`, for example \"/dev/disk/by-partlabel/{disk}\", or "
+                "`simulate = true`"
+            )
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> "Fleet":
-        """Reads a fleet file: `[[stream]]`, `[[disk]]`, `[policy]`, and sections of every disk."""
+        """Reads a fleet file: `[[stream]]`, `[[disk]]`, `[policy]`, `[serve]`, and sections of every
+        disk."""
         with open(path, "rb") as file:
             content = tomllib.load(file)
         folder = Path(path).parent
         streams = [_stream(dict(entry)) for entry in content.pop("stream", [])]
         disks = [_disk(dict(entry), folder) for entry in content.pop("disk", [])]
         policy = content.pop("policy", {"name": "dqf", "batch": "auto"})
+        serve = content.pop("serve", None)
         for interference in _interferences(content):
             if isinstance(profile := interference.get("file"), str):
                 # The plan's files are elsewhere.
                 interference["file"] = str((folder / profile).absolute())
         try:
-            return Fleet(streams, disks, policy, content)
+            return Fleet(streams, disks, policy, content, serve)
         except PlacementError as error:
             raise PlacementError(f"{path}: {error}") from error
 
@@ -118,14 +158,19 @@ class Fleet:
 
     def free(self, taken: Collection[str]) -> list[int]:
         """How many disks of each kind are left without those that are taken."""
-        return [len(names.difference(taken)) for names in self._disk_names()]
+        return [len(names.difference(taken)) for names in self._names_by_kind()]
 
     def refuse_unknown(self, names: Collection[str]) -> None:
         """Refuses names that no disk of the fleet has."""
-        if unknown := set(names).difference(*self._disk_names()):
+        if unknown := set(names) - self.disk_names:
             raise PlacementError(f"the fleet has no disk {', '.join(sorted(unknown))}")
 
-    def _disk_names(self) -> list[set[str]]:
+    @property
+    def disk_names(self) -> set[str]:
+        """The names of all disks."""
+        return set().union(*self._names_by_kind())
+
+    def _names_by_kind(self) -> list[set[str]]:
         return [{f"{disk.name}-{1 + n}" for n in range(disk.count)} for disk in self.disks]
 
     def unused(self, disk: Disk, taken: Collection[str]) -> Iterator[str]:
@@ -154,7 +199,7 @@ def _stream(entry: dict[str, Any]) -> Stream:
     _counted(f"stream {name}", count=count)
     count += math.ceil(count * int(growth[:-1]) / 100)
     replicas, tiers = entry.pop("replicas", 1), tuple(entry.pop("tiers", ()))
-    return Stream(name, entry, count, replicas, tiers)
+    return Stream(name, entry, count, replicas, tiers, entry.pop("export", ""))
 
 
 def _disk(entry: dict[str, Any], folder: Path) -> Disk:

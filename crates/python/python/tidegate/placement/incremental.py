@@ -18,10 +18,10 @@ class Shelf:
         of_kind = {disk.name: index for index, disk in enumerate(fleet.disks)}
         kept = [placed for placed in before.disks if placed.name not in failed]
         for placed in kept:
-            if placed.disk.name not in of_kind:
+            if placed.name not in fleet.disk_names:
                 raise PlacementError(
-                    f"the fleet has no disks {placed.disk.name}, and the plan uses {placed.name}; "
-                    "keep them in the fleet, and name those that are gone as failed"
+                    f"the fleet has no disk {placed.name}, which the plan uses; keep it in the "
+                    "fleet, where `count` includes failed disks, and name it as failed if it is gone"
                 )
         self.names = [placed.name for placed in kept]
         self.kinds = [of_kind[placed.disk.name] for placed in kept]

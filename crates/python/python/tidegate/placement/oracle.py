@@ -5,11 +5,14 @@ A search asks for the verdict alone, without bounds and reasons; every disk of a
 full.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._native import proves_contracts
 from ..inputs import workload
 from ..results import Check, check
 from .fleet import Disk, Fleet, Pattern, PlacementError, more
+from .serve import serve_file
 
 
 class Oracle:
@@ -55,16 +58,32 @@ class Oracle:
         return check(workload(self.content(pattern), self.disk.drive), fits=False)
 
     def content(self, pattern: Pattern) -> dict[str, Any]:
-        """Returns the workload of a disk with this pattern."""
+        """Returns the workload of a disk with this pattern, as the content of a workload file."""
         tasks = [
             {"name": stream.name, "count": count, **stream.task}
             for stream, count in zip(self.fleet.streams, pattern, strict=True)
             if count
         ]
-        policy = dict(self.fleet.policy)
-        if self.margin_ppm:
-            policy["margin"] = f"{self.margin_ppm / 10_000:g}%"
-        return {**self.fleet.shared, "policy": policy, "task": tasks}
+        return {**self.fleet.shared, "policy": self._policy(), "task": tasks}
+
+    def serve_file(self, name: str, held: Mapping[str, Sequence[str]]) -> str:
+        """Returns the text of the serve file of a disk with this name and these streams."""
+        return serve_file(self.fleet, self.disk, name, self._policy(), held)
+
+    def serves(self, pattern: Pattern) -> bool:
+        """Whether a server of a disk with this pattern keeps its contracts and has room for its
+        exports; always without servers."""
+        if self.fleet.serve is None:
+            return True
+        name = f"{self.disk.name}-1"
+        streams = zip(self.fleet.streams, pattern, strict=True)
+        text = self.serve_file(name, {stream.name: stream.names[:count] for stream, count in streams})
+        return proves_contracts(text, self.disk.drive, f"the serve file of {name}")
+
+    def _policy(self) -> dict[str, Any]:
+        margin = {"margin": f"{self.margin_ppm / 10_000:g}%"} if self.margin_ppm else {}
+        return {**self.fleet.policy, **margin}
 
     def _is_proven(self, pattern: Pattern) -> bool:
-        return workload(self.content(pattern), self.disk.drive).proves_disk()
+        proven = workload(self.content(pattern), self.disk.drive).proves_disk()
+        return proven and self.serves(pattern)

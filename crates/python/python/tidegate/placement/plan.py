@@ -59,8 +59,8 @@ class Plan:
         return sum(len(now[name] - before[name]) - count for name, count in new.items())
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a workload and a drive file for each disk, and `plan.json` with the names of all
-        streams. An existing folder is refused."""
+        """Writes a workload file and a drive file for each disk, its serve file if the fleet has
+        servers, and `plan.json` with the names of all streams. An existing folder is refused."""
         folder = Path(folder)
         folder.mkdir(parents=True)
         for placed in self.disks:
@@ -69,6 +69,10 @@ class Plan:
                 drive_file.write_text(placed.disk.drive.text)
             text = as_file({**self.content(placed), "drive": drive_file.name})
             (folder / f"{placed.name}.workload.toml").write_text(text)
+            if self.fleet.serve is not None:
+                oracle = Oracle(self.fleet, placed.disk, self.margin_ppm)
+                text = oracle.serve_file(placed.name, placed.streams)
+                (folder / f"{placed.name}.serve.toml").write_text(text)
         plan = {
             "disks_min": self.disks_min,
             "margin_ppm": self.margin_ppm,
@@ -152,7 +156,8 @@ def proved(
         pattern = pattern_of(fleet, held)
         is_known = (of, pattern) in checked or not any(pattern)
         checked.add((of, pattern))
-        if not is_known and not oracles[of].check(pattern).is_proven:
+        oracle = oracles[of]
+        if not is_known and not (oracle.check(pattern).is_proven and oracle.serves(pattern)):
             raise PlacementError(
                 f"{name} is not proven although more streams were: please report it"
             )
