@@ -94,8 +94,9 @@ pub enum Limit {
 }
 
 impl TaskAssessment {
-    /// Returns the promise to the client of a policy that gives this one: the client asks up to
-    /// `release` earlier, and has the answer up to `reply` later. A bound beyond the clock is none.
+    /// Returns the assessment as the client sees it. Each bound grows by `release` and `reply`: the
+    /// client releases a request up to `release` before the policy sees it, and receives the reply up
+    /// to `reply` after the policy sees the completion. A bound that overflows becomes `None`.
     pub(crate) fn at_client(self, host: HostTime) -> Self {
         let around = host.around_policy();
         let bounds = self.bounds.later_by(around);

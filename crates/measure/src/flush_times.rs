@@ -17,13 +17,13 @@ use crate::kind::Kind;
 /// The lists are as long as there are starts with samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlushTimes {
-    /// Samples of each start.
+    /// The number of samples of each case in `start`.
     pub samples: u32,
     /// The confidence that this number of samples allows.
     pub confidence: String,
     /// Whether more writes no longer made flushes longer.
     pub is_full: bool,
-    /// The names of the starts.
+    /// What was written before each timed flush, by the names of [`FlushStart`].
     pub start: Vec<String>,
     /// How many writes came before a flush.
     pub writes: Vec<u32>,

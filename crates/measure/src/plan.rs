@@ -18,7 +18,7 @@ use crate::places::Places;
 use crate::procedure::Pace;
 use crate::subject::{Subject, TrialResult};
 
-/// How often one request alone is timed for the pace.
+/// The number of requests that are timed one at a time to estimate the device's pace.
 const ALONE: u32 = 8;
 
 /// How many requests of a full device are timed for the pace, in multiples of its depth.

@@ -130,8 +130,8 @@ impl Host {
 }
 
 impl Workload {
-    /// Returns the longest time that the host adds to a batch: h, and h again for the flush that may
-    /// follow the batch and passes the host by itself.
+    /// Returns the longest time that the host adds to a batch: h, or 2 h if a flush may follow the
+    /// batch, because a flush goes through the host separately.
     pub fn host_in_batch(&self) -> Duration {
         let once = self.host.time().of_batch();
         if self.contracts.flush_max.is_some() { once * 2 } else { once }

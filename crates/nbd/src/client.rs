@@ -52,7 +52,7 @@ pub enum ClientError {
 pub struct Submission<'a> {
     /// The command's number, of [`wire`].
     pub command: u16,
-    /// The command's flags, of [`wire`].
+    /// The command's flags, as defined in [`wire`].
     pub flags: u16,
     /// The first byte.
     pub offset: u64,

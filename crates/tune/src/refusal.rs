@@ -48,9 +48,9 @@ pub enum Refusal {
         "the host adapter takes only {tags} requests, and the proof is for {depth}: state queue_depth = {tags}"
     )]
     TooDeep {
-        /// Of the adapter.
+        /// The number of requests that the adapter takes.
         tags: u64,
-        /// Of the proof.
+        /// The depth that the proof assumes.
         depth: u32,
     },
     /// The adapter's tags do not suffice for all of its disks.
@@ -61,7 +61,7 @@ pub enum Refusal {
         or_of_this_one(*depth)
     )]
     SharedTags {
-        /// Of the proof.
+        /// The depth that the proof assumes.
         depth: u32,
     },
     /// A hypervisor's disk.

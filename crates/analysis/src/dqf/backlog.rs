@@ -83,7 +83,7 @@ pub struct BacklogStep {
     pub batches: u64,
     /// The size of the last batch.
     pub last: u64,
-    /// A in ns: the sum of their times.
+    /// The bound A in ns: the sum of the times of the batch in flight and of those after it.
     pub response_ns: u64,
 }
 

@@ -216,7 +216,7 @@ fn nothing_is_written_without_permission() {
     assert!(std::fs::read(folder.path().join("disk.img")).unwrap() != before, "it was not written");
 }
 
-/// Goal: Ctrl-C ends a run cleanly with partial results, which are no yes.
+/// Goal: Ctrl-C ends a run cleanly; its partial results are shown and are no success.
 #[test]
 fn an_interrupted_run_tells_what_it_has() {
     let folder = Folder::new();

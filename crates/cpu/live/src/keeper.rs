@@ -144,7 +144,7 @@ impl Keeper {
         self.order(sample.now)
     }
 
-    /// Accounts execution at the thread's priority. It is reported to the server in one piece, when
+    /// Accounts for execution at the thread's priority. It is reported to the server in one piece, when
     /// the thread blocks or has used up its budget.
     fn account(&mut self, sample: Sample, executed: Duration) {
         self.busy.executed += executed;

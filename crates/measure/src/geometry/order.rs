@@ -28,7 +28,7 @@ const TRIES: u32 = 4;
 const ALIKE: f64 = 0.002;
 /// A pattern may be wrong once in this number of tracks.
 const WRONG: usize = 20;
-/// The maximum number of runs to examine for the end of their group.
+/// The maximum number of runs that are examined to find where groups of runs end.
 const RUNS_MAX: u64 = 64;
 
 /// How tracks follow each other.

@@ -31,7 +31,7 @@ struct Covered {
     plural: &'static str,
     /// The times of its table.
     times: &'static str,
-    /// The reason why b(i) is a case of it.
+    /// Why this contract covers a batch too, so that its times must be at least b(i).
     case: &'static str,
 }
 

@@ -69,7 +69,7 @@ impl TokenBucket {
         Self::new(behind, plan, None)
     }
 
-    /// Returns `behind` with best effort limited to a rate that notices control.
+    /// Returns `behind` with best effort limited to a rate that missed-deadline notices control.
     pub(crate) fn steered(behind: Box<dyn Policy>, plan: &Plan, form: Form) -> Self {
         Self::new(behind, plan, Some(RateController::new(form, plan)))
     }

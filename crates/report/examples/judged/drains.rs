@@ -13,7 +13,7 @@ use tidegate_policy::{Decision, Event, Policy};
 
 use crate::{generator, policies};
 
-/// The policies that are proved from drain(q) alone.
+/// The policies whose proofs use no contract of the drive but drain(q).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drain {
     Adaptive,

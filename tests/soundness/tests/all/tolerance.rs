@@ -121,7 +121,8 @@ fn attack(policy: PolicyName, adversary: Adversary, seed: u64, has_best_effort: 
     count
 }
 
-/// Where the bound is exact, an adversary misses a deadline at 1 ns more: FIFO and EDF one at a time.
+/// The bounds of FIFO and EDF, which serve one request at a time, are exact: if the drive is 1 ns
+/// slower than the tolerance, an adversary finds a missed deadline.
 #[test]
 fn one_at_a_time_tolerates_all_that_it_says_and_not_a_nanosecond_more() {
     let adversaries: [(PolicyName, Adversary); 2] =

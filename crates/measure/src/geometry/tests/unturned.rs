@@ -8,7 +8,7 @@ use tidegate_model::{BatchTable, DriveKind, Duration, Op};
 use super::late::Late;
 use super::*;
 
-/// Returns what the experiment reports about a drive of 64 GiB, on a punctual and on a late host.
+/// Returns what the experiment reports about a drive of 64 GiB, first on a host that wakes on time, then on one that wakes late.
 fn verdicts(
     mut drives: impl FnMut() -> Box<dyn Drive>,
     sectors: u64,

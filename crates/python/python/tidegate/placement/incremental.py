@@ -21,7 +21,7 @@ class Shelf:
             if placed.name not in fleet.disk_names:
                 raise PlacementError(
                     f"the fleet has no disk {placed.name}, which the plan uses; keep it in the "
-                    "fleet, where `count` includes failed disks, and name it as failed if it is gone"
+                    "fleet, where `count` includes failed disks, or name it as failed"
                 )
         self.names = [placed.name for placed in kept]
         self.kinds = [of_kind[placed.disk.name] for placed in kept]

@@ -77,7 +77,8 @@ class Oracle:
             return True
         name = f"{self.disk.name}-1"
         streams = zip(self.fleet.streams, pattern, strict=True)
-        text = self.serve_file(name, {stream.name: stream.names[:count] for stream, count in streams})
+        held = {stream.name: stream.names[:count] for stream, count in streams}
+        text = self.serve_file(name, held)
         return proves_contracts(text, self.disk.drive, f"the serve file of {name}")
 
     def _policy(self) -> dict[str, Any]:

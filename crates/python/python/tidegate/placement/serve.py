@@ -9,7 +9,11 @@ from .fleet import CONTRACT_KEYS, SHARED_KEYS, Disk, Fleet
 
 
 def serve_file(
-    fleet: Fleet, disk: Disk, name: str, policy: Mapping[str, Any], held: Mapping[str, Sequence[str]]
+    fleet: Fleet,
+    disk: Disk,
+    name: str,
+    policy: Mapping[str, Any],
+    held: Mapping[str, Sequence[str]],
 ) -> str:
     """Returns the text of the serve file of the disk with this name, which holds these streams."""
     serve = _named(dict(fleet.serve or {}), name)

@@ -32,7 +32,8 @@ fn plan_of(rate: TokenRate) -> Plan {
     with_burst(rate, 0)
 }
 
-/// A shaper that is asked at each time that it names, and the times of its dispatches.
+/// Drives a shaper by hand: asks it for a decision after each event and at each time at which it wants
+/// to be woken, and records when it dispatches each request.
 struct Hand {
     policy: Box<dyn Policy>,
     checkers: Checkers,

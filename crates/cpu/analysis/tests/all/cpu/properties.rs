@@ -88,8 +88,9 @@ fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
     }
 }
 
-/// A charge pays for switches: it costs the server's work and helps threads below. Without switch
-/// costs it helps no thread.
+/// Goal: a larger value of any parameter lowers no bound. A larger preemption charge pays for context
+/// switches from the server's budget, which can shorten the bounds of threads below it, so the charge
+/// is raised only in workloads without switch costs.
 #[test]
 fn more_of_anything_never_lowers_a_bound() {
     let mut random = Random::new(10, 1);
