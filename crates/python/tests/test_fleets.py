@@ -184,8 +184,10 @@ def test_a_plan_that_is_made_with_the_files_of_a_failed_fleet(tmp_path):
 
 def test_each_disk_has_a_serve_file_that_the_command_proves(command, tmp_path):
     backup = {"name": "backup", "size": "2GiB", "best_effort": True}
-    door = Stream("door", {"period": "200ms", "size": "64KiB", "op": "write"}, 4, 2, (), "512MiB")
-    fleet = Fleet([STORED, door], [SHELF], serve={**SIMULATED, "export": [backup]})
+    door = Stream("door", {"period": "1s", "size": "128KiB", "op": "write"}, 4, 2, (), "512MiB")
+    shelf = Disk("shelf", FUJITSU, count=6)
+    streams = [replace(STORED, count=12), door]
+    fleet = Fleet(streams, [shelf], serve={**SIMULATED, "export": [backup]})
     plan = place(fleet)
     plan.write(tmp_path / "plan")
     for placed in plan.disks:
@@ -202,12 +204,12 @@ def test_each_disk_has_a_serve_file_that_the_command_proves(command, tmp_path):
 
 
 def test_exports_take_room_on_a_disk():
-    """The drive has 146.8 GB: seven exports of 18 GiB, where the deadlines allow more than 20."""
-    large = replace(CAMERA, count=14, export="18GiB")
+    """The drive has 73.6 GB: seven exports of 9 GiB, where the deadlines allow more than 20."""
+    large = replace(CAMERA, count=14, export="9GiB")
     plan = place(Fleet([large], [SHELF], serve=SIMULATED))
     assert [sum(placed.pattern) for placed in plan.disks] == [7, 7]
     with pytest.raises(NotPlacedError):
-        place(Fleet([replace(CAMERA, count=1, export="200GiB")], [SHELF], serve=SIMULATED))
+        place(Fleet([replace(large, count=1, export="90GiB")], [SHELF], serve=SIMULATED))
 
 
 def test_a_policy_that_is_a_class_is_refused():

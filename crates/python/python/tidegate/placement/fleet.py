@@ -119,7 +119,7 @@ class Fleet:
                     raise PlacementError(f"{what} has an `export`: a server needs a [serve] table")
                 continue
             if not stream.export:
-                raise PlacementError(f"{what}: write the size of its export, `export = \"200GiB\"`")
+                raise PlacementError(f'{what}: write the size of its export, `export = "200GiB"`')
             if unknown := sorted(stream.task.keys() - CONTRACT_KEYS.keys()):
                 raise PlacementError(f"{what}: a contract has no `{unknown[0]}`; delete it")
         if self.serve is None:
@@ -127,14 +127,13 @@ class Fleet:
         _without(self.serve, {"drive", "policy", *SHARED_KEYS}, "[serve]")
         if ("backing" in self.serve) == bool(self.serve.get("simulate")):
             raise PlacementError(
-                "[serve] needs `backing`, for example \"/dev/disk/by-partlabel/{disk}\", or "
+                '[serve] needs `backing`, for example "/dev/disk/by-partlabel/{disk}", or '
                 "`simulate = true`"
             )
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> "Fleet":
-        """Reads a fleet file: `[[stream]]`, `[[disk]]`, `[policy]`, `[serve]`, and sections of every
-        disk."""
+        """Reads a fleet file: streams, disks, `[policy]`, `[serve]`, and sections of every disk."""
         with open(path, "rb") as file:
             content = tomllib.load(file)
         folder = Path(path).parent
