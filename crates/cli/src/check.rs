@@ -53,7 +53,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         certify(path, disk.as_ref(), &origin)?;
     }
     let report = MachineReport::of(disk, cpu, arguments.require, origin);
-    answer(&report, result, arguments.form.into())
+    answer(&report, &result, arguments.form.into())
 }
 
 /// Proves the contracts of a serve file. The store need not be on this machine.
@@ -73,7 +73,10 @@ fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let path = &asked.workload;
     let prepared = proof::read(path, asked.margin)?;
     let more = command_line::changed(&[], &["--explain"]);
-    let Some(report) = proof::report(&prepared, path, more) else {
+    let working = WallTime::of_work("Checking").map_err(|error| Failure::environment(&error))?;
+    let report = proof::report(&prepared, path, more);
+    drop(working);
+    let Some(report) = report else {
         return Err(Failure::input(
             format!("{} has no contract to prove", path.display()),
             "give an export a `contract`, or check a workload file",
@@ -86,11 +89,11 @@ fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
         certify(path, Some(&report), &origin)?;
     }
     let report = MachineReport::of(Some(report), None, arguments.require, origin);
-    answer(&report, result, arguments.form.into())
+    answer(&report, &result, arguments.form.into())
 }
 
 /// Prints the report, and writes the result if a file is named.
-fn answer(report: &MachineReport<'_>, result: Destination, form: Form) -> Result<Answer, Failure> {
+fn answer(report: &MachineReport<'_>, result: &Destination, form: Form) -> Result<Answer, Failure> {
     show::report_in(report, form);
     result.write(ResultCommand::Check, report, Vec::new())?;
     Ok(Answer::of(report.is_enough()))

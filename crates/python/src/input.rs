@@ -28,9 +28,10 @@ pub(crate) fn proves_contracts(
     py: Python<'_>,
     text: &str,
     drive: &Drive,
-    name: PathBuf,
+    name: &str,
 ) -> PyResult<bool> {
-    let proved = py.detach(|| tidegate_commands::proves_contracts(&name, text, &drive.drive.file));
+    let proved =
+        py.detach(|| tidegate_commands::proves_contracts(Path::new(name), text, &drive.drive.file));
     proved.map_err(|faults| input_error(&faults))
 }
 

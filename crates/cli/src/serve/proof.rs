@@ -11,9 +11,11 @@ use tidegate_report::CheckReport;
 
 use crate::failure::Failure;
 
-/// Reads a serve file and its drive, and tries to prove the contracts.
+/// Reads a serve file and its drive, and tries to prove the contracts. The backing is not looked for.
 pub(crate) fn read(path: &Path, margin: Option<Margin>) -> Result<Prepared, Failure> {
-    Prepared::read_with(path, margin).map_err(super::failure)
+    let prepared = Prepared::read_with(path, margin).map_err(super::failure)?;
+    prepared.check_exports().map_err(super::failure)?;
+    Ok(prepared)
 }
 
 /// Returns the report on the file's contracts; `None` if none is a promise. `more` is the command

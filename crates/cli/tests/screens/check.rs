@@ -28,7 +28,8 @@ screens! {
     check_serve_files: [
         "sed 's,^simulate,backing = \"/dev/absent\"\\ndrive,' workloads/media.serve.toml > far.toml",
         "tidegate check far.toml",
-        "tidegate check far.toml --explain --quiet --certificate c.json && tidegate verify c.json",
+        "tidegate check far.toml --quiet --certificate c.json",
+        "sed '0,/size = \"4GiB\"/s//size = 7/' far.toml > odd.toml; tidegate check odd.toml",
         "sed 's/250ms/10ms/' far.toml > fast.toml; tidegate check fast.toml",
         "tidegate check far.toml --json | sed -n '/verdict/p; /origin/,$p'",
         "tidegate check far.toml --policy fifo",

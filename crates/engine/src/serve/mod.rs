@@ -154,13 +154,27 @@ impl Prepared {
     /// # Errors
     /// [`ServeError::Faulty`] with the position in the file.
     pub fn check_layout(&self) -> Result<(), ServeError> {
-        let size = match &self.file.backing {
+        match &self.file.backing {
+            BackingReference::Simulated { .. } => self.check_exports(),
+            BackingReference::Path(named) => self.check_within(self.backing_size(named)?),
+        }
+    }
+
+    /// Checks the same without looking for a backing: whether it is large enough remains open.
+    ///
+    /// # Errors
+    /// [`ServeError::Faulty`] with the position in the file.
+    pub fn check_exports(&self) -> Result<(), ServeError> {
+        self.check_within(match &self.file.backing {
             BackingReference::Simulated { .. } => {
                 Some(self.drive.as_ref().and_then(DriveFile::capacity).unwrap_or(SIZE_DEFAULT))
             }
-            BackingReference::Path(named) => self.backing_size(named)?,
-        };
-        // A device's size is known only when it is open.
+            BackingReference::Path(_) => None,
+        })
+    }
+
+    /// Checks the exports in a store of this size. A device's size is known only when it is open.
+    fn check_within(&self, size: Option<Bytes>) -> Result<(), ServeError> {
         let size = size.unwrap_or(Bytes::new(u64::MAX));
         let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
         self.size_max(layout)?;
