@@ -48,7 +48,7 @@ wheel: ## Build the wheel of the Python package in target/wheels
 test-python: ## Install the wheel into a clean environment and test it there
 	@scripts/python.sh test
 
-test-vm: ## Compare bounds with Linux 6.1 and 6.12 in a virtual machine (QEMU); PART=stock or PART=target for a half
+test-vm: ## Compare bounds with Linux 6.1 and 6.12 in a virtual machine (QEMU); PART=stock, target or watch for a part
 	$(CARGO) build --locked -p tidegate -p tidegate-vm
 	@python3 tests/vm/bench/bench.py "$(TARGET)" $(if $(PART),--part $(PART))
 

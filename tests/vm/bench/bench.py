@@ -19,6 +19,7 @@ import packages
 import runs
 import target
 import target_report
+import watch
 from canaries import canaries
 from tidegate import Tidegate
 
@@ -27,7 +28,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("target", type=pathlib.Path, help="the directory with debug/tidegate, and for the cache")
     parser.add_argument("--quick", action="store_true", help="a few rows only")
-    parser.add_argument("--part", choices=["stock", "target"], help="one part only")
+    parser.add_argument("--part", choices=["stock", "target", "watch"], help="one part only")
     arguments = parser.parse_args()
     work = arguments.target.resolve() / "vm"
     tidegate = Tidegate(arguments.target / "debug/tidegate", work)
@@ -38,10 +39,9 @@ def main():
         return 0
     print("Kernels:", ", ".join(machine.kernel.version for machine in machines))
     checks = []
-    if arguments.part != "target":
-        checks += stock(arguments, machines, tidegate)
-    if arguments.part != "stock":
-        checks += kernel_target(arguments, machines, tidegate)
+    parts = {"stock": stock, "target": kernel_target, "watch": watched}
+    for part in [arguments.part] if arguments.part else parts:
+        checks += parts[part](arguments, machines, tidegate)
     return 0 if all(checks) else 1
 
 
@@ -65,6 +65,14 @@ def kernel_target(arguments, machines, tidegate):
         checks.append(target_report.are_caught(machines, tidegate, program))
         checks.append(target_report.is_administered(machines, program))
         checks.append(target_report.show_overhead(machines))
+    return checks
+
+
+def watched(arguments, machines, tidegate):
+    """Checks `tidegate watch`."""
+    checks = [watch.agrees(machines, tidegate, arguments.quick)]
+    if not arguments.quick:
+        checks.append(watch.show_cost(machines))
     return checks
 
 
