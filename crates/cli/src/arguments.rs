@@ -4,6 +4,7 @@
 pub(crate) mod form;
 mod profile;
 mod service;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,8 @@ use crate::values::{grade, length, model, order, policy, quantity};
 
 pub(crate) use profile::ProfileArguments;
 pub(crate) use service::{CtlArguments, CtlVerb, LogFormat, ServeArguments, TopArguments};
+use watch::WATCH_CODES;
+pub(crate) use watch::WatchArguments;
 
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
 /// deadlines, keep them.
@@ -52,6 +55,10 @@ pub(crate) enum Command {
     /// undo them.
     #[command(after_help = TUNE_CODES)]
     Tune(TuneArguments),
+    /// Show what really happens on a disk that the kernel serves, beside a workload's bounds; or
+    /// learn a workload from it.
+    #[command(after_help = WATCH_CODES)]
+    Watch(WatchArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
     /// Show results as one page, for a browser and for paper.

@@ -15,6 +15,7 @@ mod documented_commands;
 mod drive;
 mod failure;
 mod interrupt;
+mod live;
 mod made_target;
 mod measurement;
 mod nbd;
@@ -36,6 +37,7 @@ mod top;
 mod tune;
 mod values;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Tune(arguments) => tune::tune(arguments),
+        Command::Watch(arguments) => watch::watch(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Report(arguments) => report::report(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate top`: shows a service's activity every second until the user quits.
-//!
-//! The terminal is restored however the command ends: a guard restores it on every return, and a
-//! panic restores it before it prints its message.
 
 mod screen;
 
-use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
+use ratatui::Frame;
 use tidegate_commands::quoted;
 use tidegate_engine::control::wire::Verb;
 
@@ -26,20 +13,15 @@ use crate::answer::Answer;
 use crate::arguments::TopArguments;
 use crate::ctl::Client;
 use crate::failure::Failure;
+use crate::live::{self, View};
 
 use screen::Screen;
-
-/// The interval between two queries to the service.
-const REFRESH: Duration = Duration::from_secs(1);
-
-/// The longest delay until a signal is noticed.
-const NOTICED: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     let mut client = Client::open(&arguments.target)?;
     let status = client.ask(Verb::Status)?;
-    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+    if !live::is_possible() {
         return Err(Failure::input(
             "the live view needs a terminal",
             format!(
@@ -48,131 +30,25 @@ pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
             ),
         ));
     }
-    let is_over = end_on_signals().map_err(|error| Failure::environment(&error))?;
-    let mut terminal = ratatui::try_init().map_err(|error| Failure::environment(&error))?;
-    let restoring = Restoring;
-    let seen = watch(&mut terminal, &mut client, Screen::new(status), &is_over);
-    drop(restoring);
-    seen.map(|()| Answer::Yes)
+    live::show(&mut Service { client, screen: Screen::new(status) })?;
+    Ok(Answer::Yes)
 }
 
-/// The time that a signal gives the view to end by itself.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// Returns a flag that a signal sets. If the view does not end then, because a read of its terminal
-/// does not return, the process ends.
-fn end_on_signals() -> io::Result<Arc<AtomicBool>> {
-    let is_over = Arc::new(AtomicBool::new(false));
-    let (flag, mut signals) = (Arc::clone(&is_over), Signals::new([SIGINT, SIGTERM, SIGHUP])?);
-    let wait = move || {
-        for signal in signals.forever() {
-            flag.store(true, Ordering::Relaxed);
-            thread::sleep(GRACE);
-            // Fails if the terminal is gone; a message about it would have nowhere to go.
-            let _ = ratatui::try_restore();
-            // Fails only for signals that do not end a process; these signals do.
-            let _ = emulate_default_handler(signal);
-        }
-    };
-    thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
-    Ok(is_over)
+/// The view of a service.
+struct Service {
+    client: Client,
+    screen: Screen,
 }
 
-/// Waits for input; `Gone` if the terminal no longer exists. Reading from such a terminal never
-/// returns: crossterm reads again and again.
-fn wait_for_input(pause: Duration) -> io::Result<Input> {
-    let stdin = io::stdin();
-    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
-    match rustix::event::poll(&mut fds, Some(&pause)) {
-        // A signal: its flag is looked at next.
-        Err(Errno::INTR) => return Ok(Input::None),
-        polled => polled?,
-    };
-    let events = fds[0].revents();
-    Ok(if events.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-        Input::Gone
-    } else if events.contains(PollFlags::IN) {
-        Input::Ready
-    } else {
-        Input::None
-    })
-}
+impl View for Service {
+    const REFRESH: Duration = Duration::from_secs(1);
 
-/// The state of the terminal's input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Input {
-    None,
-    Ready,
-    Gone,
-}
-
-/// Restores the terminal when dropped.
-struct Restoring;
-
-impl Drop for Restoring {
-    fn drop(&mut self) {
-        // Fails if the terminal is gone; a message about it would have nowhere to go.
-        let _ = ratatui::try_restore();
+    fn refresh(&mut self) -> Result<(), Failure> {
+        self.screen.update(self.client.ask(Verb::Statistics)?);
+        Ok(())
     }
-}
 
-fn watch(
-    terminal: &mut DefaultTerminal,
-    client: &mut Client,
-    mut screen: Screen,
-    is_over: &AtomicBool,
-) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::environment(&error);
-    let mut next = Instant::now();
-    while !is_over.load(Ordering::Relaxed) {
-        let now = Instant::now();
-        if now >= next {
-            screen.update(client.ask(Verb::Statistics)?);
-            // Updates missed during a pause are not made up for.
-            next = now + REFRESH;
-        }
-        match terminal.draw(|frame| screen.draw(frame)) {
-            // The terminal is gone.
-            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => return Ok(()),
-            drawn => drawn.map_err(failed)?,
-        };
-        let pause = next.saturating_duration_since(Instant::now()).min(NOTICED);
-        match wait_for_input(pause).map_err(failed)? {
-            Input::None => {}
-            Input::Gone => return Ok(()),
-            Input::Ready => {
-                let is_event = event::poll(Duration::ZERO).map_err(failed)?;
-                if is_event && is_end(&event::read().map_err(failed)?) {
-                    return Ok(());
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether the user quits: q, Escape or Ctrl-C.
-fn is_end(event: &Event) -> bool {
-    let Event::Key(key) = event else { return false };
-    let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-    let is_quit = matches!(key.code, KeyCode::Char('q' | 'Q') | KeyCode::Esc);
-    key.kind == KeyEventKind::Press && (is_quit || is_ctrl_c)
-}
-
-#[cfg(test)]
-mod tests {
-    use ratatui::crossterm::event::KeyEvent;
-
-    use super::*;
-
-    #[test]
-    fn q_escape_and_ctrl_c_end_it_and_nothing_else_does() {
-        let key = |code, modifiers| Event::Key(KeyEvent::new(code, modifiers));
-        assert!(is_end(&key(KeyCode::Char('q'), KeyModifiers::NONE)));
-        assert!(is_end(&key(KeyCode::Esc, KeyModifiers::NONE)));
-        assert!(is_end(&key(KeyCode::Char('c'), KeyModifiers::CONTROL)));
-        assert!(!is_end(&key(KeyCode::Char('c'), KeyModifiers::NONE)));
-        assert!(!is_end(&Event::Resize(80, 24)));
+    fn draw(&self, frame: &mut Frame<'_>) {
+        self.screen.draw(frame);
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The kernel's I/O priority classes, and whether this process may use the highest.
+//! The kernel's I/O priority classes, whether this process may use the highest, and
+//! the class of other threads.
 //!
 //! A request carries its class to the kernel's scheduler and to the driver. libata maps the class
 //! "real time" to NCQ's high priority, on devices that support it and where it is enabled
@@ -22,6 +23,8 @@ pub enum IoClass {
 
 /// The position of the class in the kernel's priority number, in bits.
 const CLASS_SHIFT: u16 = 13;
+/// `IOPRIO_WHO_PROCESS`, which means a thread.
+const WHO_THREAD: libc::c_int = 1;
 const CLASS_REAL_TIME: u16 = 1;
 const CLASS_BEST_EFFORT: u16 = 2;
 /// The default level within a class.
@@ -46,10 +49,18 @@ pub fn is_permitted() -> bool {
 /// Sets the calling thread's class; returns whether the kernel accepted it.
 #[expect(unsafe_code, reason = "neither rustix nor libc has a call for this")]
 fn set_own_class(value: u16) -> bool {
-    /// `IOPRIO_WHO_PROCESS`, which means a thread.
-    const WHO_THREAD: libc::c_int = 1;
     // SAFETY: the arguments are three numbers, no memory; 0 means the calling thread.
     unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_THREAD, 0, libc::c_int::from(value)) == 0 }
+}
+
+/// Returns the kernel's priority number of a thread: 0 if it has no class of its own, `None` if the
+/// thread has ended.
+#[expect(unsafe_code, reason = "neither rustix nor libc has a call for this")]
+pub fn of_thread(thread: u32) -> Option<u16> {
+    let thread = libc::c_int::try_from(thread).ok()?;
+    // SAFETY: the arguments are two numbers, no memory.
+    let priority = unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_THREAD, thread) };
+    u16::try_from(priority).ok()
 }
 
 #[cfg(test)]
@@ -62,6 +73,17 @@ mod tests {
         assert_eq!(value(IoClass::Inherited), 0);
         assert_eq!(value(IoClass::RealTime), 0x2004);
         assert_eq!(value(IoClass::BestEffort), 0x4004);
+    }
+
+    #[test]
+    fn a_threads_class_is_read_back() {
+        let read = std::thread::spawn(|| {
+            assert!(set_own_class(value(IoClass::BestEffort)));
+            let thread = rustix::thread::gettid().as_raw_nonzero().get();
+            of_thread(u32::try_from(thread).unwrap())
+        });
+        assert_eq!(read.join().unwrap(), Some(0x4004));
+        assert_eq!(of_thread(u32::MAX), None);
     }
 
     #[test]

@@ -67,6 +67,7 @@ pub struct WorkloadFile {
     tasks: Vec<Placed<Task>>,
     best_effort: Vec<Placed<BestEffort>>,
     units: Vec<Unit>,
+    entry_units: unit::EntryUnits,
 }
 
 /// A source with the positions of values that may not suit the drive.
@@ -119,6 +120,7 @@ impl WorkloadFile {
         })?;
         let absent_places = absent_places::read(raw.absent_places, &raw.task, &raw.best_effort)?;
         let units = unit::read(&raw.task, &raw.best_effort)?;
+        let entry_units = unit::EntryUnits::of(&raw.task, &raw.best_effort);
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
@@ -142,6 +144,7 @@ impl WorkloadFile {
             tasks,
             best_effort,
             units,
+            entry_units,
         })
     }
 
@@ -166,12 +169,23 @@ impl WorkloadFile {
             tasks,
             best_effort,
             units: Vec::new(),
+            entry_units: unit::EntryUnits::default(),
         }
     }
 
     /// Returns the units that the file names, those of tasks first.
     pub fn units(&self) -> &[Unit] {
         &self.units
+    }
+
+    /// Returns the unit of each `[[task]]` entry, in the order of the file.
+    pub fn unit_of_entries(&self) -> &[Option<String>] {
+        &self.entry_units.tasks
+    }
+
+    /// Returns the unit of each `[[best_effort]]` entry, in the order of the file.
+    pub fn unit_of_loads(&self) -> &[Option<String>] {
+        &self.entry_units.loads
     }
 
     /// Replaces the file's batch size, for example by a command-line option.

@@ -23,10 +23,10 @@ pub(crate) struct ContractsReport {
 
 /// Every contract that was measured.
 #[derive(Debug)]
-struct ByContract(Vec<(&'static str, OverrunsReport)>);
+pub(crate) struct ByContract(Vec<(&'static str, OverrunsReport)>);
 
 /// The number of times a contract was broken, and the largest excess.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 struct OverrunsReport {
     observed: u64,
     overruns: u64,
@@ -39,6 +39,58 @@ impl Serialize for ByContract {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, overruns)| (name, overruns)))
     }
+}
+
+impl ByContract {
+    /// Returns the overruns of each measured contract.
+    pub(crate) fn of(watch: &ContractWatch) -> Self {
+        let each = DriveContract::ALL.into_iter().filter_map(|contract| {
+            let seen = watch.overruns(contract)?;
+            let Overruns { observed, overruns, tolerated, max, sum } = seen;
+            let (overrun_ns_max, overrun_ns_sum) = (max.into(), sum.into());
+            let overruns_tolerated = tolerated;
+            let report = OverrunsReport {
+                observed,
+                overruns,
+                overruns_tolerated,
+                overrun_ns_max,
+                overrun_ns_sum,
+            };
+            Some((contract.name(), report))
+        });
+        Self(each.collect())
+    }
+}
+
+impl ByContract {
+    /// Says how often the drive broke this contract, and by how much; `None` if it did not.
+    pub(crate) fn sentence(&self, contract: DriveContract) -> Option<String> {
+        let (_, seen) = self.0.iter().find(|(name, _)| *name == contract.name())?;
+        let (observed, overruns) = (seen.observed, seen.overruns);
+        let what = broken(contract, Overruns { observed, overruns, ..Overruns::default() })?;
+        let beyond = match overruns - seen.overruns_tolerated {
+            0 => "the verdict tolerates that".to_owned(),
+            void => format!("{void} of them beyond what the verdict tolerates"),
+        };
+        let most = figures::ms_ceil(seen.overrun_ns_max.0);
+        Some(format!("{what} than the drive file says, by up to {most}: {beyond}"))
+    }
+}
+
+/// Says how often a drive broke a contract; `None` if it did not.
+pub(crate) fn broken(contract: DriveContract, seen: Overruns) -> Option<String> {
+    let Overruns { observed, overruns, .. } = seen;
+    let what = match contract {
+        DriveContract::Batches => format!("{overruns} of {observed} batches took longer"),
+        DriveContract::Drain => {
+            format!("after {overruns} of {observed} dispatches requests stayed longer")
+        }
+        DriveContract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
+        DriveContract::Priority => {
+            format!("{overruns} of {observed} rounds with priority took longer")
+        }
+    };
+    (overruns > 0).then_some(what)
 }
 
 /// How the drive kept its contracts in a run under one policy.
@@ -96,17 +148,9 @@ impl<'a> DriveRecord<'a> {
 
     /// Describes the effect of a broken contract.
     pub(crate) fn sentence(&self) -> Option<String> {
-        let Overruns { observed, overruns, tolerated, max, .. } = self.overruns()?;
-        let what = match self.contract() {
-            DriveContract::Batches => format!("{overruns} of {observed} batches took longer"),
-            DriveContract::Drain => {
-                format!("after {overruns} of {observed} dispatches requests stayed longer")
-            }
-            DriveContract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
-            DriveContract::Priority => {
-                format!("{overruns} of {observed} rounds with priority took longer")
-            }
-        };
+        let seen = self.overruns()?;
+        let Overruns { overruns, tolerated, max, .. } = seen;
+        let what = broken(self.contract(), seen)?;
         let assessment = self.result.assessment();
         let says = if self.contract().is_plural() { "say" } else { "says" };
         let effect = match (overruns - tolerated, tolerated) {
@@ -123,41 +167,25 @@ impl<'a> DriveRecord<'a> {
                 )
             }
         };
-        (overruns > 0).then(|| {
-            format!(
-                "{}: {what} than the drive's {} {says}, by up to {}: {effect}",
-                self.result.policy(),
-                figures::kept(assessment),
-                figures::ms_ceil(max),
-            )
-        })
+        Some(format!(
+            "{}: {what} than the drive's {} {says}, by up to {}: {effect}",
+            self.result.policy(),
+            figures::kept(assessment),
+            figures::ms_ceil(max),
+        ))
     }
 
     /// Returns the overruns: of the contract that the run is checked against, and of each contract.
     pub(crate) fn report(&self) -> ContractsReport {
         let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();
-        let each = DriveContract::ALL.into_iter().filter_map(|contract| {
-            let seen = self.watch.overruns(contract)?;
-            let Overruns { observed, overruns, tolerated, max, sum } = seen;
-            let (overrun_ns_max, overrun_ns_sum) = (max.into(), sum.into());
-            let overruns_tolerated = tolerated;
-            let report = OverrunsReport {
-                observed,
-                overruns,
-                overruns_tolerated,
-                overrun_ns_max,
-                overrun_ns_sum,
-            };
-            Some((contract.name(), report))
-        });
         ContractsReport {
             batches: batches.observed,
             contract: self.contract().name(),
             overruns: overruns.map(|overruns| overruns.overruns),
             overruns_tolerated: overruns.map(|overruns| overruns.tolerated),
             overrun_ns_max: overruns.map(|overruns| overruns.max.into()),
-            contracts: ByContract(each.collect()),
+            contracts: ByContract::of(self.watch),
         }
     }
 }

@@ -32,6 +32,7 @@ mod soft;
 mod structure;
 mod tolerance;
 pub mod tune;
+pub mod watch;
 mod xml;
 
 pub use certificate::{Certificate, NoCertificate, WorkloadCosts, drain_ns_max};

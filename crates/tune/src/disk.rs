@@ -2,6 +2,7 @@
 //! A whole disk as sysfs shows it.
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// The fewest tags that the kernel leaves a device of a shared adapter.
@@ -108,6 +109,24 @@ impl Disk {
         }
     }
 
+    /// Returns the kernel's numbers of the disk and of its partitions, the disk first; `None` if
+    /// sysfs does not show them.
+    pub fn numbers(&self) -> Option<Vec<u32>> {
+        let own = number_in(&self.directory)?;
+        let partitions = self.partitions().into_iter();
+        Some([own].into_iter().chain(partitions.filter_map(|path| number_in(&path))).collect())
+    }
+
+    /// Returns the depth of the device's queue; `None` if it cannot be set.
+    pub fn queue_depth(&self) -> Option<NonZeroU32> {
+        NonZeroU32::new(u32::try_from(self.number("device/queue_depth")?).ok()?)
+    }
+
+    /// Returns the size in sectors of 512 bytes.
+    pub fn sectors(&self) -> Option<u64> {
+        self.number("size")
+    }
+
     /// Returns the number of hardware queues; `None` if the kernel does not list them.
     pub(crate) fn hardware_queues(&self) -> Option<usize> {
         let queues = fs::read_dir(self.path("mq")).ok()?;
@@ -115,15 +134,21 @@ impl Disk {
     }
 
     /// Returns the disks that this device is built on.
-    pub(crate) fn slaves(&self) -> Vec<String> {
+    pub fn slaves(&self) -> Vec<String> {
         names_in(&self.path("slaves"))
+    }
+
+    /// Returns the directories of its partitions.
+    fn partitions(&self) -> Vec<PathBuf> {
+        let entries = names_in(&self.directory).into_iter().map(|name| self.path(&name));
+        entries.filter(|path| path.join("partition").exists()).collect()
     }
 
     /// Returns the devices that are built on this disk or on a partition of it.
     pub(crate) fn holders(&self) -> Vec<Self> {
-        let partitions = names_in(&self.directory).into_iter().map(|name| self.path(&name));
-        let partitions = partitions.filter(|path| path.join("partition").exists());
-        let mut names: Vec<_> = partitions
+        let mut names: Vec<_> = self
+            .partitions()
+            .into_iter()
             .chain([self.directory.clone()])
             .flat_map(|directory| names_in(&directory.join("holders")))
             .collect();
@@ -195,6 +220,16 @@ fn names_in(directory: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries.map(|entry| file_name(&entry.path())).collect();
     names.sort();
     names
+}
+
+/// Returns the number of the device in this directory, as the kernel's tracepoints write it.
+fn number_in(directory: &Path) -> Option<u32> {
+    /// The bits of a minor number (`MINORBITS` in `include/linux/kdev_t.h`).
+    const MINOR_BITS: u32 = 20;
+    let text = fs::read_to_string(directory.join("dev")).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+    Some(major.checked_shl(MINOR_BITS)? | minor)
 }
 
 fn file_name(path: &Path) -> String {

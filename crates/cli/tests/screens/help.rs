@@ -15,6 +15,7 @@ screens! {
     help_serve: ["tidegate serve -h", "tidegate serve --help"];
     help_ctl: ["tidegate ctl -h", "tidegate ctl --help"];
     help_top: ["tidegate top -h", "tidegate top --help"];
+    help_watch: ["tidegate watch -h", "tidegate watch --help"];
     help_drive: [
         "tidegate drive --help",
         "tidegate drive list --help",

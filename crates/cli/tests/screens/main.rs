@@ -28,6 +28,7 @@ mod simulated;
 mod suggestions;
 mod tune;
 mod values;
+mod watch;
 mod widths;
 
 use std::ffi::OsString;

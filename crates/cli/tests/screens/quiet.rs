@@ -61,7 +61,8 @@ const ONE_LINE: [(&str, &str); 3] = [
 ];
 
 /// Commands that are not run here, and why.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("watch", "root and a disk: `make test-vm PART=watch` runs it with --quiet"),
     ("run", "needs direct I/O; its report is that of `sim`"),
     ("drive attach", "needs root"),
     ("cpu profile", "needs a real-time thread"),

@@ -259,6 +259,11 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("cli/src/python.rs", 1, "names the command; `tests/python.rs`"),
     ("cli/src/top.rs", 1, "a live view in a script"),
     ("cli/src/verify.rs", 1, "names a file"),
+    (
+        "cli/src/watch.rs",
+        2,
+        "the next command, which needs root and a disk: `make test-vm` learns a file",
+    ),
     ("commands/src/drive.rs", 1, "a misspelt drive file"),
     ("commands/src/processor.rs", 1, "names a file"),
     ("commands/src/replay.rs", 1, "a trace on a drive of tables"),
@@ -286,6 +291,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("tune/src/install.rs", 2, "the origin of a file, with the undo that `tune_made` runs"),
     ("tune/src/record.rs", 1, "names a command"),
     ("tune/src/refusal.rs", 1, "names a command"),
+    ("watch/src/learned_file.rs", 1, "names commands"),
 ];
 
 /// Calls that suggest the reader's own command with changes: the file, how often, and the tests.

@@ -15,6 +15,24 @@ pub struct Unit {
     pub is_real_time: bool,
 }
 
+/// The units by entry, in the order of the file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct EntryUnits {
+    pub(super) tasks: Vec<Option<String>>,
+    pub(super) loads: Vec<Option<String>>,
+}
+
+impl EntryUnits {
+    pub(super) fn of(tasks: &[RawTask], loads: &[RawBestEffort]) -> Self {
+        let name =
+            |unit: &Option<Spanned<String>>| unit.as_ref().map(|unit| unit.get_ref().clone());
+        Self {
+            tasks: tasks.iter().map(|task| name(&task.unit)).collect(),
+            loads: loads.iter().map(|load| name(&load.unit)).collect(),
+        }
+    }
+}
+
 /// Reads the units of tasks and loads, each once.
 pub(super) fn read(tasks: &[RawTask], loads: &[RawBestEffort]) -> Result<Vec<Unit>, FileError> {
     let mut units: Vec<Unit> = Vec::new();

@@ -29,6 +29,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("nbd",             &[]),
     ("attach",          &["model", "platform", "drive", "device"]),
     ("tune",            &["model"]),
+    ("watch",           &["model", "stats", "device", "host"]),
     // The processor.
     ("cpu-model",       &["model"]),
     ("cpu-servers",     &["model", "cpu-model"]),
@@ -41,7 +42,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // JSON.
     ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
                           "cpu-model", "cpu-analysis"]),
-    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune",
+    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune", "watch",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     ("commands",        &["model", "platform", "policy", "analysis", "drive", "disksim", "host", "sim",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report"]),
@@ -51,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("capi",            &["engine"]),
     ("python",          &["model", "policy", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-sim", "report", "commands"]),
-    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune",
+    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune", "watch",
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report",
                           "commands", "studies", "verify"]),
     // Tests of more than one crate.

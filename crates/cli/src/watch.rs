@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate watch`: what really happens on a disk that the kernel serves, and a workload file that
+//! is learnt from it.
+
+mod proof;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::thread;
+use std::time::Duration as HostDuration;
+
+use std::sync::atomic::Ordering;
+
+use tidegate_commands::quoted;
+use tidegate_model::Duration;
+use tidegate_platform::{NewFile, Scheduling, privileges};
+use tidegate_report::watch::{LearnReport, WatchReport, Watched};
+use tidegate_tune::{Disk, Root};
+use tidegate_watch::{FileHead, Session, TracefsError, workload_text};
+
+use crate::answer::Answer;
+use crate::arguments::WatchArguments;
+use crate::failure::Failure;
+use crate::interrupt::Patience;
+use crate::live;
+use crate::show;
+
+use proof::Proof;
+use view::Live;
+
+/// The drive that a learnt file names by default.
+const DRIVE: &str = "disk.drive.toml";
+
+/// The time between two looks at the kernel's buffers.
+const PAUSE: HostDuration = HostDuration::from_millis(100);
+
+/// Runs the command.
+pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
+    let disk = find(&arguments.device)?;
+    let devices = disk.numbers().ok_or_else(|| {
+        Failure::input(
+            format!("sysfs shows no number of `{}`", disk.name()),
+            "is sysfs mounted at /sys?",
+        )
+    })?;
+    let output = arguments.output.as_deref().map(NewFile::prepare).transpose();
+    let output = output.map_err(|fault| Failure::of_file(&fault))?;
+    let path = arguments.workload.as_deref();
+    let proof = path.map(|path| Proof::read(path, arguments.drive.clone(), &disk)).transpose()?;
+    let declared = proof.as_ref().map(Proof::declared);
+    let limits = proof.as_ref().map(Proof::limits);
+    // The watch must not delay the programs that it watches. Fails in sandboxes only, and harms
+    // nobody then: events that are lost are told.
+    let _ = Scheduling::idle().apply(None);
+    let session = Session::begin(&devices, declared, limits.as_ref(), output.is_some());
+    let mut session = session.map_err(tracefs_failure)?;
+    let is_live = live::is_possible() && arguments.duration.is_none() && !arguments.learn;
+    if is_live && arguments.form.is_full() {
+        live::show(&mut Live::new(&mut session, disk.name(), proof.as_ref()))?;
+    } else {
+        wait(&mut session, arguments)?;
+    }
+    session.finish().map_err(tracefs_failure)?;
+    if let Some(output) = output {
+        return learn(&session, &disk, &output, arguments);
+    }
+    let report = report(&session, disk.name(), proof.as_ref());
+    show::report_in(&report, arguments.form);
+    Ok(Answer::of(report.is_kept()))
+}
+
+fn find(device: &str) -> Result<Disk, Failure> {
+    let disk = Disk::find(&Root::new("/"), device).map_err(|error| {
+        Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
+    })?;
+    let below = disk.slaves();
+    if below.is_empty() {
+        return Ok(disk);
+    }
+    Err(Failure::input(
+        format!(
+            "`{}` is built on {}, and only a disk has requests to watch",
+            disk.name(),
+            below.join(", ")
+        ),
+        format!("tidegate watch {}", below[0]),
+    ))
+}
+
+/// Watches for the time that was asked for, or until a signal comes. Signals end the watch and not
+/// the process, because the kernel's trace must be removed.
+fn wait(session: &mut Session, arguments: &WatchArguments) -> Result<(), Failure> {
+    let patience = Patience::begin()?;
+    if arguments.duration.is_none() && arguments.form.is_full() {
+        show::say("Watching", format!("{}; Ctrl-C ends it", arguments.device));
+    }
+    let most = arguments.duration.unwrap_or(Duration::MAX);
+    while session.elapsed() < most && !patience.is_asked.load(Ordering::Relaxed) {
+        let left = HostDuration::from_nanos(most.ns().saturating_sub(session.elapsed().ns()));
+        thread::sleep(left.min(PAUSE));
+        session.poll().map_err(tracefs_failure)?;
+    }
+    Ok(())
+}
+
+/// Returns what was seen so far.
+fn report<'a>(session: &'a Session, device: &'a str, proof: Option<&'a Proof>) -> WatchReport<'a> {
+    WatchReport::of(Watched {
+        device,
+        seen: session.seen(),
+        assessment: proof.map(Proof::assessment),
+        tells_class: session.tells_class(),
+    })
+}
+
+/// Writes the workload file.
+fn learn(
+    session: &Session,
+    disk: &Disk,
+    output: &NewFile,
+    arguments: &WatchArguments,
+) -> Result<Answer, Failure> {
+    let learner = session.watcher().learner().expect("the session learns");
+    let learnt = learner.learnt(disk.sectors().unwrap_or(0));
+    let seen = session.seen();
+    let head = FileHead {
+        device: &arguments.device,
+        drive: arguments.drive.as_deref().unwrap_or(DRIVE),
+        duration: seen.duration,
+        lost: seen.lost,
+    };
+    let Some(text) = workload_text(head, &learnt) else {
+        let nothing =
+            format!("no request reached {} in that time: nothing was written", disk.name());
+        return Err(Failure::incomplete(nothing));
+    };
+    output.write(&text).map_err(|fault| Failure::of_file(&fault))?;
+    let name = output.name();
+    let to_do = match arguments.drive {
+        Some(_) => format!("tidegate check {}", quoted(&name)),
+        None => format!("tidegate profile {} --depth 8 -o {DRIVE}", quoted(&arguments.device)),
+    };
+    let report = LearnReport::of((disk.name(), &name), (seen.duration, seen.lost), &learnt, to_do);
+    show::report_in(&report, arguments.form);
+    Ok(Answer::Yes)
+}
+
+/// Says what the kernel withholds, and what helps.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
+fn tracefs_failure(error: TracefsError) -> Failure {
+    match error {
+        TracefsError::NotMounted => Failure::input(
+            error.to_string(),
+            "mount it as root with `mount -t tracefs nodev /sys/kernel/tracing`; in a container, watch on the host",
+        ),
+        TracefsError::NotPermitted { .. } => {
+            Failure::input(error.to_string(), privileges::advice("run it as root, with `sudo`"))
+        }
+        _ => Failure::environment(&error),
+    }
+}

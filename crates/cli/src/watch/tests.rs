@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Screens of a watch, from events that are written by hand. `tests/screens/main.rs` says how to
+//! accept a change.
+
+use std::fmt::Write as _;
+
+use tidegate_analysis::assess;
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{Duration, Lba, Time};
+use tidegate_report::watch::{LearnReport, WatchReport, Watched};
+use tidegate_report::{Look, Report};
+use tidegate_watch::{
+    Declared, Event, EventKind, Extent, IoClass, Operation, Process, Processes, Submitter, Watcher,
+};
+
+const WORKLOAD: &str = r#"
+[drive]
+kind = "pseudo"
+batch_ns_max = [18_000_000, 36_000_000]
+drain_ns_max = [18_000_000, 36_000_000]
+[policy]
+name = "mq-deadline-tuned"
+[policy.mq-deadline-tuned]
+queue_depth = 1
+[[task]]
+name = "recorder"
+period = "160ms"
+size = "256KiB"
+unit = "recorder.service"
+[[best_effort]]
+name = "media"
+outstanding = 2
+size = "64KiB"
+unit = "media-server.service"
+[[best_effort]]
+name = "backup"
+outstanding = 1
+size = "64KiB"
+"#;
+
+/// Programs by the names of their threads: `NAME` of `NAME.service`, or without a unit.
+struct ByName;
+
+impl Processes for ByName {
+    fn look_up(&mut self, _at: Time, by: &Submitter) -> Process {
+        let is_real_time = ["recorder", "rogue"].contains(&&*by.name);
+        let class = if is_real_time { IoClass::RealTime } else { IoClass::BestEffort };
+        let has_unit = ["recorder", "media-server"].contains(&&*by.name);
+        let unit = has_unit.then(|| format!("{}.service", by.name));
+        Process { pid: by.thread, name: by.name.clone(), unit, class }
+    }
+}
+
+/// A request: its begin and its end in ms, its sectors, and the program.
+type Request = (u64, u64, u64, &'static str);
+
+/// Records reads at places of their own.
+fn observe(watcher: &mut Watcher<ByName>, requests: &[Request]) {
+    let mut events = Vec::new();
+    for (index, &(begin, end, sectors, name)) in (0_u64..).zip(requests) {
+        let start = Lba::new(index * 7_919 % 100 * 1_024);
+        let extent = Extent { op: Operation::Read, start, sectors };
+        let by = Submitter { thread: 100, name: name.to_owned() };
+        events.push((begin, EventKind::Queued { extent, by }));
+        events.push((begin, EventKind::Issued { extent, class: None }));
+        events.push((end, EventKind::Completed { extent, is_failed: false }));
+    }
+    events.sort_by_key(|(ms, _)| *ms);
+    for (ms, kind) in events {
+        watcher.observe(Event { at: at(ms), kind });
+    }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// Returns a steady load of five seconds, in which the recorder's responses take `longest` at most.
+fn requests(longest: u64) -> Vec<Request> {
+    let recorder =
+        |job: u64| (job * 160, job * 160 + if job == 20 { longest } else { 15 }, 512, "recorder");
+    let media = |job: u64| (job * 160 + 40, job * 160 + 52, 128, "media-server");
+    (0..31).flat_map(|job| [recorder(job), media(job)]).collect()
+}
+
+/// Returns the report of a watch, at several widths and as JSON if asked for.
+fn shown(title: &str, report: &impl Report, is_json: bool) -> String {
+    let mut text = String::new();
+    for columns in [40, 80, 120] {
+        let look = Look { columns, is_coloured: false };
+        let _ = writeln!(text, "# {title}, {columns} columns\n{}", report.to_text(look));
+    }
+    if is_json {
+        let _ = writeln!(text, "# {title}, as JSON\n{}\n", report.to_json());
+    }
+    text
+}
+
+#[test]
+fn watches() {
+    let file = WorkloadFile::parse(WORKLOAD).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
+    let workload = file.bind(drive).unwrap();
+    let assessment = assess(&workload, workload.policy);
+    let bounds: Vec<_> = assessment.tasks.iter().map(|it| Some(it.response_max?.0)).collect();
+    let limits = assessment.tolerant_plan(&workload).limits;
+    let excess = [
+        (900, 930, 128, "media-server"),
+        (900, 931, 128, "media-server"),
+        (901, 932, 256, "media-server"),
+    ];
+    let rogue = [(3_000, 3_010, 8, "rogue"), (3_020, 3_021, 8, "smartd")];
+    let cases: [(&str, Vec<Request>, u64, bool); 5] = [
+        ("every bound held", requests(30), 0, true),
+        ("events were lost", requests(30), 17, false),
+        ("a bound was exceeded", requests(61), 0, false),
+        ("more than declared", [&requests(30)[..], &excess, &rogue].concat(), 0, false),
+        ("nothing happened", Vec::new(), 0, false),
+    ];
+    let mut text = String::new();
+    for (title, requests, lost, is_json) in cases {
+        let declared = Declared::of(&file, &workload, &bounds);
+        let mut watcher = Watcher::new(Time::ZERO, ByName, Some(declared), Some(&limits));
+        observe(&mut watcher, &requests);
+        if lost > 0 {
+            watcher.lose(lost);
+        }
+        let parts = Watched {
+            device: "sdb",
+            seen: watcher.seen(at(5_000)),
+            assessment: Some(&assessment),
+            tells_class: false,
+        };
+        text += &shown(title, &WatchReport::of(parts), is_json);
+    }
+    let mut watcher = Watcher::new(Time::ZERO, ByName, None, None).learning();
+    observe(&mut watcher, &requests(30));
+    let seen = watcher.seen(at(5_000));
+    let parts = Watched { device: "sdb", seen, assessment: None, tells_class: true };
+    text += &shown("without a workload", &WatchReport::of(parts), false);
+    let learnt = watcher.learner().unwrap().learnt(102_400);
+    let to_do = "tidegate profile /dev/sdb --depth 8 -o disk.drive.toml".to_owned();
+    let report =
+        LearnReport::of(("sdb", "house.toml"), (Duration::from_ms(5_000), 0), &learnt, to_do);
+    text += &shown("learnt", &report, true);
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../tests/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("watches", text));
+}

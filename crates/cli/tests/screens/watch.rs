@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Screens of `tidegate watch` that need neither root nor a disk; the others are in
+//! `src/watch/tests.rs`.
+
+use crate::screens;
+
+screens! {
+    watch_refused: [
+        "tidegate watch sdq",
+        "tidegate watch sdq --learn",
+        "tidegate watch sdq house.toml --learn -o a.workload.toml",
+        "tidegate watch sdq --duration 60",
+    ];
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The screen of a watch.
+
+use super::{EntryReport, OnDeviceReport, SourceReport, UndeclaredReport, WatchReport};
+use crate::figures::{bound, count, ms_ceil, thousands, throughput};
+use crate::ns::Ns;
+use crate::page::{Answer, Page, Report, Table, Tone, printable};
+
+/// The most sources in a table; the JSON object has all.
+const SOURCES_MAX: usize = 20;
+
+impl Report for WatchReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let about = format!("{} for {}", self.device, seconds(self.duration_ns));
+        let is_weak = self.lost_events > 0;
+        Some(match (self.verdict, self.is_held) {
+            (None, _) => {
+                let requests = requests(self.requests);
+                let text = format!("SEEN: {about}, {requests}{}", self.longest());
+                if is_weak {
+                    Answer::doubtful(format!("{text}; {}", self.lost()))
+                } else {
+                    Answer::good(text)
+                }
+            }
+            (Some("proven"), None) if self.entries.iter().all(|entry| entry.bound_ns.is_none()) => {
+                Answer::bad(format!("NOT COMPARED: {about}: no task of the workload names a unit"))
+            }
+            (Some("proven"), None) => {
+                Answer::bad(format!("NOT SEEN: {about}: no request of a task with a bound"))
+            }
+            (Some("proven"), Some(false)) => {
+                Answer::bad(format!("EXCEEDED: {about}: {}", self.exceeded()))
+            }
+            (Some("proven"), Some(true)) => {
+                let text = format!("{about}, {} within their bounds", requests(self.compared()));
+                if is_weak {
+                    Answer::doubtful(format!("HELD as far as seen: {text}; {}", self.lost()))
+                } else {
+                    Answer::good(format!("HELD: {text}"))
+                }
+            }
+            (Some(_), _) => Answer::bad(format!("NO BOUNDS: {about}: the workload is not proven")),
+        })
+    }
+
+    fn write(&self, page: &mut Page) {
+        self.write_entries(page);
+        self.write_sources(page);
+        writeln!(page);
+        self.write_faults(page);
+        self.on_device.write(page);
+        self.write_limits(page);
+    }
+}
+
+impl WatchReport<'_> {
+    /// Returns the number of requests that were compared with a bound.
+    pub(super) fn compared(&self) -> u64 {
+        let bounded = self.entries.iter().filter(|entry| entry.bound_ns.is_some());
+        bounded.map(|entry| entry.requests).sum()
+    }
+
+    fn lost(&self) -> String {
+        format!("{} events lost", thousands(self.lost_events))
+    }
+
+    fn longest(&self) -> String {
+        let with_response = |it: &&SourceReport<'_>| it.response.response_ns_max.is_some();
+        let sources = self.sources.iter().filter(with_response);
+        let longest = sources.max_by_key(|source| source.response.response_ns_max);
+        longest.map_or(String::new(), |source| {
+            let response = bound(source.response.response_ns_max.map(|it| it.0));
+            format!("; longest response {response} ({})", printable(source.title))
+        })
+    }
+
+    fn exceeded(&self) -> String {
+        let worst = self.entries.iter().filter(|entry| entry.exceeded > 0);
+        let worst: Vec<_> = worst
+            .map(|entry| {
+                let (took, most) = (entry.response.response_ns_max, entry.bound_ns);
+                format!(
+                    "{} took {}, bound {}, {} of {}",
+                    printable(entry.name),
+                    bound(took.map(|it| it.0)),
+                    bound(most.map(|it| it.0)),
+                    thousands(entry.exceeded),
+                    requests(entry.requests)
+                )
+            })
+            .collect();
+        worst.join("; ")
+    }
+
+    fn write_entries(&self, page: &mut Page) {
+        if self.entries.is_empty() {
+            return;
+        }
+        let header = ["declared", "requests", "p99", "longest", "bound", "above", "beyond"];
+        let rows = self.entries.iter().map(EntryReport::row).collect();
+        let tone = |entry: &EntryReport<'_>| (entry.exceeded > 0).then_some(Tone::Bad);
+        let tones = self.entries.iter().map(tone).collect();
+        page.put(Table::new(&header, rows, 1).optional(&["p99", "beyond"]).toned(tones));
+        writeln!(page);
+    }
+
+    fn write_sources(&self, page: &mut Page) {
+        if self.sources.is_empty() {
+            page.paragraph("No request completed.");
+            return;
+        }
+        let header = ["source", "class", "requests", "data/s", "mean", "p99", "longest"];
+        let rows = self.sources.iter().take(SOURCES_MAX).map(|it| it.row(self.duration_ns));
+        page.put(Table::new(&header, rows.collect(), 2).optional(&["data/s", "mean"]));
+        if let Some(more) = self.sources.len().checked_sub(SOURCES_MAX).filter(|&more| more > 0) {
+            page.legend(format!("and {}; --json has all", count(more, "more source")));
+        }
+    }
+
+    fn write_faults(&self, page: &mut Page) {
+        for entry in &self.entries {
+            for fault in entry.faults() {
+                page.labelled_as("Declared", fault, Some(Tone::Doubtful));
+            }
+        }
+        for UndeclaredReport { name, unit, requests: count } in &self.undeclared {
+            let whose = unit.map_or(String::new(), |unit| format!(" of {}", printable(unit)));
+            let text = format!(
+                "{}{whose}: {} in the real-time class, which no task declares: no bound counts on them",
+                printable(name),
+                requests(*count)
+            );
+            page.labelled_as("Undeclared", text, Some(Tone::Bad));
+        }
+        for name in self.entries_without_unit {
+            let text =
+                format!("{}: names no unit, so its requests cannot be told apart", printable(name));
+            page.labelled_as("Declared", text, Some(Tone::Doubtful));
+        }
+        if let (Some(contracts), Some(contract)) = (&self.contracts, self.contract)
+            && let Some(sentence) = contracts.sentence(contract)
+        {
+            page.labelled_as("Overruns", sentence, Some(Tone::Bad));
+        }
+    }
+
+    fn write_limits(&self, page: &mut Page) {
+        if self.lost_events > 0 {
+            let pending = match self.unfinished {
+                0 => "no request was pending then".to_owned(),
+                pending => format!("{} without a known end are left out", requests(pending)),
+            };
+            let text = format!("{}: the kernel's buffer was full; {pending}", self.lost());
+            page.labelled_as("Lost", text, Some(Tone::Doubtful));
+        }
+        if self.unseen_sectors > 0 {
+            let text = "requests that came before the watch began, or from a device above the disk \
+                        that passes them on, are left out";
+            page.labelled("Left out", text);
+        }
+    }
+}
+
+impl EntryReport<'_> {
+    fn row(&self) -> Vec<String> {
+        let time = |time: Option<Ns>| bound(time.map(|it| it.0));
+        vec![
+            printable(self.name),
+            thousands(self.requests),
+            time(self.response.response_ns_p99),
+            time(self.response.response_ns_max),
+            time(self.bound_ns),
+            thousands(self.exceeded),
+            thousands(self.beyond),
+        ]
+    }
+
+    /// Returns in what the programs differ from the entry.
+    fn faults(&self) -> Vec<String> {
+        let name = printable(self.name);
+        let (asks, class) = if self.is_task {
+            (
+                "beyond its contract, more in a period than declared",
+                "below real time: no bound holds for them",
+            )
+        } else {
+            (
+                "beyond its contract, more at once than declared",
+                "in the real-time class, which delays every task",
+            )
+        };
+        let faults =
+            [(self.beyond, asks), (self.larger, "larger than declared"), (self.other_class, class)];
+        let seen = faults.into_iter().filter(|(count, _)| *count > 0);
+        seen.map(|(count, what)| format!("{name}: {} {what}", requests(count))).collect()
+    }
+}
+
+impl SourceReport<'_> {
+    fn row(&self, duration: Ns) -> Vec<String> {
+        let time = |time: Option<Ns>| bound(time.map(|it| it.0));
+        vec![
+            printable(self.title),
+            self.class.to_owned(),
+            thousands(self.requests()),
+            self.per_second(duration),
+            time(self.response.response_ns_mean),
+            time(self.response.response_ns_p99),
+            time(self.response.response_ns_max),
+        ]
+    }
+
+    fn per_second(&self, Ns(duration): Ns) -> String {
+        let rate = u128::from(self.bytes) * 1_000_000_000 / u128::from(duration.ns().max(1));
+        u64::try_from(rate).map_or("-".to_owned(), throughput)
+    }
+}
+
+impl OnDeviceReport {
+    fn write(&self, page: &mut Page) {
+        let most = format!("at most {} at once", requests(self.in_flight_max.into()));
+        match self.in_flight_allowed {
+            Some(allowed) if self.in_flight_max > allowed => page.labelled_as(
+                "On the disk",
+                format!("{most}, and the proof is for {allowed}"),
+                Some(Tone::Bad),
+            ),
+            Some(allowed) => {
+                page.labelled("On the disk", format!("{most}, as proved for {allowed}"));
+            }
+            None => page.labelled("On the disk", most),
+        }
+        let rows = [
+            (self.flushes, "flush", "flushes", self.flush_ns_max),
+            (
+                self.passthrough,
+                "command past the scheduler",
+                "commands past the scheduler",
+                self.passthrough_ns_max,
+            ),
+        ];
+        for (number, one, several, longest) in rows {
+            let what = if number == 1 { one } else { several };
+            let took = longest.map_or(String::new(), |it| format!(", up to {}", ms_ceil(it.0)));
+            if number > 0 {
+                page.labelled(
+                    "",
+                    format!("{} {what}{took}: before everything else", thousands(number)),
+                );
+            }
+        }
+        if self.requeued > 0 {
+            page.labelled("", format!("{} taken back and sent again", requests(self.requeued)));
+        }
+    }
+}
+
+fn requests(number: u64) -> String {
+    format!("{} {}", thousands(number), if number == 1 { "request" } else { "requests" })
+}
+
+/// Formats a time in seconds with one decimal, rounded down.
+pub(super) fn seconds(Ns(time): Ns) -> String {
+    let tenths = time.ns() / 100_000_000;
+    format!("{}.{} s", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The events of the block layer that a watch needs, as the kernel's tracepoints tell them.
+
+use tidegate_model::{Bytes, Lba, Op, Time};
+
+/// The effect of a request on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// Data comes from the device.
+    Read,
+    /// Data goes to the device.
+    Write,
+    /// Data is given up.
+    Discard,
+    /// A program asks for its data to be on the medium; the request has no data of its own.
+    Sync,
+    /// The kernel's own command to empty the write cache.
+    Flush,
+    /// Everything else: commands past the scheduler (passthrough), zones.
+    Other,
+}
+
+impl Operation {
+    /// Reads the kernel's letters (`rwbs`): an `F` for a flush before, the operation, and flags.
+    ///
+    /// # Source
+    /// `blk_fill_rwbs` in `kernel/trace/blktrace.c` of Linux 6.1 and 6.12.
+    pub fn of_letters(letters: &str, sectors: u64) -> Self {
+        let operation = match letters.as_bytes() {
+            [b'F', next @ (b'R' | b'W' | b'D' | b'F' | b'N'), ..] => next,
+            [first, ..] => first,
+            [] => &b'N',
+        };
+        match (operation, sectors) {
+            // The kernel takes the letter of the flush from a request without data.
+            (b'W', 0) => Self::Sync,
+            (b'R', _) => Self::Read,
+            (b'W', _) => Self::Write,
+            (b'D', _) => Self::Discard,
+            (b'F', _) => Self::Flush,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns the operation of a request that moves data; `None` for any other.
+    pub const fn moves_data(self) -> Option<Op> {
+        match self {
+            Self::Read => Some(Op::Read),
+            Self::Write => Some(Op::Write),
+            Self::Discard | Self::Sync | Self::Flush | Self::Other => None,
+        }
+    }
+}
+
+/// A stretch of the device that an operation concerns. It can be empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The operation.
+    pub op: Operation,
+    /// The first sector.
+    pub start: Lba,
+    /// The number of sectors.
+    pub sectors: u64,
+}
+
+impl Extent {
+    /// Returns the sector behind the last.
+    pub fn end(self) -> u64 {
+        // The kernel gives commands without a place the largest sector.
+        self.start.get().saturating_add(self.sectors)
+    }
+
+    /// Returns its length.
+    ///
+    /// # Panics
+    /// At 2^64 bytes or more, which no event of the kernel describes: it has 32 bits for sectors.
+    pub fn bytes(self) -> Bytes {
+        Bytes::new(self.sectors.checked_mul(Lba::SECTOR_BYTES).expect("sectors of 32 bits"))
+    }
+}
+
+/// The thread that the kernel ran when an event happened.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Submitter {
+    /// The thread's number.
+    pub thread: u32,
+    /// The thread's name, at most 15 characters.
+    pub name: String,
+}
+
+/// The I/O class of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IoClass {
+    /// The highest.
+    RealTime,
+    /// The usual one.
+    BestEffort,
+    /// The lowest.
+    Idle,
+}
+
+impl IoClass {
+    /// Reads the kernel's priority number. A request without a class is served as best effort.
+    pub const fn of_priority(priority: u16) -> Self {
+        match priority >> 13 {
+            1 => Self::RealTime,
+            3 => Self::Idle,
+            _ => Self::BestEffort,
+        }
+    }
+
+    /// Returns the name that `ionice` uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RealTime => "realtime",
+            Self::BestEffort => "best-effort",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// An event of the block layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The kernel's monotonic clock.
+    pub at: Time,
+    /// The event.
+    pub kind: EventKind,
+}
+
+/// The kinds of events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventKind {
+    /// A program handed a piece of I/O (a bio) to the block layer (`block_bio_queue`).
+    Queued {
+        /// Its stretch.
+        extent: Extent,
+        /// The thread.
+        by: Submitter,
+    },
+    /// A request was sent to the device (`block_rq_issue`), whether a scheduler held it or not.
+    Issued {
+        /// Its stretch: of one bio, of several merged ones, or of a part of one.
+        extent: Extent,
+        /// Its class; `None` from kernels whose tracepoint has none.
+        class: Option<IoClass>,
+    },
+    /// The device refused a request for now, so the kernel took it back (`block_rq_requeue`).
+    Requeued {
+        /// Its stretch.
+        extent: Extent,
+    },
+    /// The device completed a request, or a part of it (`block_rq_complete`).
+    Completed {
+        /// The completed stretch.
+        extent: Extent,
+        /// Whether with an error.
+        is_failed: bool,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The letters are those of the traces in `tests/fixtures`, and of `blk_fill_rwbs`.
+    #[test]
+    fn letters_name_the_operation() {
+        for (letters, sectors, operation) in [
+            ("R", 8, Operation::Read),
+            ("RA", 8, Operation::Read),
+            ("RSM", 8, Operation::Read),
+            ("WS", 8, Operation::Write),
+            ("FWFS", 8, Operation::Write),
+            ("WFS", 8, Operation::Write),
+            ("FWS", 0, Operation::Sync),
+            ("WS", 0, Operation::Sync),
+            ("FF", 0, Operation::Flush),
+            ("F", 0, Operation::Flush),
+            ("DS", 8, Operation::Discard),
+            ("DE", 8, Operation::Discard),
+            ("N", 0, Operation::Other),
+            ("", 0, Operation::Other),
+        ] {
+            assert_eq!(Operation::of_letters(letters, sectors), operation, "{letters} {sectors}");
+        }
+    }
+
+    #[test]
+    fn classes_have_the_numbers_of_the_kernel() {
+        use IoClass::{BestEffort, Idle, RealTime};
+        let classes = [0x2004, 0x4004, 0x6000, 0, 4].map(IoClass::of_priority);
+        assert_eq!(classes, [RealTime, BestEffort, Idle, BestEffort, BestEffort]);
+    }
+}

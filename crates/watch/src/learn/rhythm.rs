@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The period of a source, from the instants of its requests.
+//!
+//! The estimate is a median, so that neither a pause nor a few late or missing jobs move it.
+
+use tidegate_model::{Duration, Time};
+
+/// The fewest jobs of a periodic source.
+const JOBS_MIN: usize = 16;
+/// Gaps between jobs exceed gaps within them by this factor or more.
+const SPLIT_FACTOR: u64 = 4;
+/// The fewest gaps between jobs, and the largest number of requests of a job.
+const GAPS_MIN: usize = 8;
+const REQUESTS_MAX: usize = 128;
+/// Gaps may differ from the period by one part in this many.
+const JITTER_PART: u64 = 8;
+/// The share of the gaps that must not differ by more.
+const REGULAR_PERCENT: usize = 90;
+/// A job that begins within one part in this many of the period after a completion was caused by it.
+const CAUSED_PART: u64 = 16;
+/// A rounded period differs from the estimate by at most one part in this many.
+const ROUNDED_PART: u64 = 200;
+
+/// An instant at which a request came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) at: Time,
+    /// The time since the source's last completion.
+    pub(super) since_completion: Option<Duration>,
+}
+
+/// A source that releases a job in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rhythm {
+    /// The median of the gaps, rounded to few digits.
+    pub period: Duration,
+    /// The median itself.
+    pub median: Duration,
+    /// The shortest gap.
+    pub gap_min: Duration,
+    /// The longest gap.
+    pub gap_max: Duration,
+    /// 99 of 100 gaps differ from the median by at most this.
+    pub jitter: Duration,
+    /// The number of jobs.
+    pub jobs: usize,
+    /// 99 of 100 jobs have at most this many requests.
+    pub requests: u32,
+    /// The most requests of a job.
+    pub requests_max: u32,
+}
+
+/// A job: its begin and its requests.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    begin: Arrival,
+    requests: u32,
+}
+
+impl Rhythm {
+    /// Returns the rhythm of requests in the order of time; `None` if they have none.
+    pub(super) fn of(arrivals: &[Arrival]) -> Option<Self> {
+        let jobs = jobs(arrivals);
+        if jobs.len() < JOBS_MIN {
+            return None;
+        }
+        let mut gaps: Vec<u64> =
+            jobs.windows(2).map(|pair| pair[1].begin.at.since(pair[0].begin.at).ns()).collect();
+        gaps.sort_unstable();
+        let median = gaps[gaps.len() / 2];
+        let mut deviations: Vec<u64> = gaps.iter().map(|gap| gap.abs_diff(median)).collect();
+        deviations.sort_unstable();
+        let regular = deviations.partition_point(|&deviation| deviation <= median / JITTER_PART);
+        let is_caused = |job: &&Job| {
+            let since = job.begin.since_completion;
+            since.is_some_and(|since| since.ns() <= median / CAUSED_PART)
+        };
+        let caused = jobs.iter().filter(is_caused).count();
+        let is_regular = regular * 100 >= gaps.len() * REGULAR_PERCENT && median > 0;
+        if !is_regular || caused * 2 > jobs.len() {
+            return None;
+        }
+        let mut sizes: Vec<u32> = jobs.iter().map(|job| job.requests).collect();
+        sizes.sort_unstable();
+        Some(Self {
+            period: Duration::from_ns(rounded(median)),
+            median: Duration::from_ns(median),
+            gap_min: Duration::from_ns(gaps[0]),
+            gap_max: Duration::from_ns(gaps[gaps.len() - 1]),
+            jitter: Duration::from_ns(nearly_all(&deviations)),
+            jobs: jobs.len(),
+            requests: nearly_all(&sizes),
+            requests_max: sizes[sizes.len() - 1],
+        })
+    }
+}
+
+/// Joins requests to jobs.
+fn jobs(arrivals: &[Arrival]) -> Vec<Job> {
+    let gap = |pair: &[Arrival]| pair[1].at.since(pair[0].at).ns();
+    let mut gaps: Vec<u64> = arrivals.windows(2).map(gap).collect();
+    gaps.sort_unstable();
+    let within = longest_within(&gaps);
+    let mut jobs: Vec<Job> = Vec::new();
+    for (index, &arrival) in arrivals.iter().enumerate() {
+        let is_within = index > 0 && gap(&arrivals[index - 1..=index]) <= within;
+        match jobs.last_mut() {
+            Some(job) if is_within => job.requests += 1,
+            _ => jobs.push(Job { begin: arrival, requests: 1 }),
+        }
+    }
+    jobs
+}
+
+/// Returns the longest gap within a job, from sorted gaps: the one below the largest step, if enough
+/// gaps are above it. Without such a step each request is a job.
+fn longest_within(gaps: &[u64]) -> u64 {
+    let above_min = GAPS_MIN.max(gaps.len() / REQUESTS_MAX);
+    let steps = gaps.windows(2).enumerate().filter_map(|(index, pair)| {
+        // Gaps below a microsecond are those of one call.
+        let (low, high) = (pair[0].max(1_000), pair[1].max(1_000));
+        let is_step = high / low >= SPLIT_FACTOR && gaps.len() - 1 - index >= above_min;
+        is_step.then_some((high / low, pair[0]))
+    });
+    steps.max().map_or(0, |(_, longest)| longest)
+}
+
+/// Returns the value that 99 of 100 sorted values do not exceed.
+fn nearly_all<T: Copy>(sorted: &[T]) -> T {
+    sorted[(sorted.len() * 99).div_ceil(100).max(1) - 1]
+}
+
+/// Rounds a time to the fewest digits that stay near it: programs have round periods.
+fn rounded(ns: u64) -> u64 {
+    let powers = (0..19).rev().map(|digits| 10_u64.pow(digits));
+    let candidates = powers.map(|unit| (ns + unit / 2) / unit * unit);
+    let mut near = candidates.filter(|rounded| rounded.abs_diff(ns) <= ns / ROUNDED_PART);
+    near.next().unwrap_or(ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_round() {
+        for (ns, expected) in [
+            (159_970_123, 160_000_000),
+            (33_333_333, 33_300_000),
+            (40_100_000, 40_000_000),
+            (1_000_000_000, 1_000_000_000),
+            (7, 7),
+        ] {
+            assert_eq!(rounded(ns), expected);
+        }
+    }
+}

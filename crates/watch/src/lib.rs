@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What happens on a disk that the kernel serves, from the kernel's block tracepoints: response
+//! times by program and class, beside the bounds of a workload, and a workload that is learnt from
+//! them.
+//!
+//! ```text
+//!   tracefs --pages--> Records --> Event --> Pairing --> Served --> Accounts   who, how long
+//!   (Instance)        (ring buffer) |           |                \-> Declared  bounds, contracts
+//!                                   |           |                 \-> Learner   a workload file
+//!                                   +--> OnDevice --> ContractWatch             the drive's tables
+//! ```
+//!
+//! Only `tracefs`, `session` and `process` touch the machine; everything else is a function of the stream of
+//! events. Why tracepoints and not eBPF: `docs/decisions/0047-watch.md`.
+
+mod accounts;
+mod bios;
+mod declared;
+mod decode;
+mod event;
+mod extents;
+mod format;
+mod learn;
+mod learned_file;
+mod on_device;
+mod process;
+mod ring_page;
+mod session;
+mod streams;
+mod tracefs;
+mod watcher;
+
+pub use accounts::{Account, Accounts, Source};
+pub use bios::Served;
+pub use declared::{Declared, DeclaredEntry, Record as DeclaredRecord};
+pub use decode::Formats;
+pub use event::{Event, EventKind, Extent, IoClass, Operation, Submitter};
+pub use format::{BadFormat, EventFormat};
+pub use learn::{Learner, Learnt, LearntPlace, Rhythm};
+pub use learned_file::{FileHead, workload_text};
+pub use on_device::{DeviceRecord, OnDevice};
+pub use process::{Process, ProcessTable, Processes};
+pub use ring_page::{PageLayout, Record, records};
+pub use session::Session;
+pub use streams::Streams;
+pub use tracefs::{Instance, TracefsError};
+pub use watcher::{Seen, Watcher};

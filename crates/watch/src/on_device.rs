@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The requests on the device, and how it keeps its tables.
+//!
+//! The comparison with the tables is that of `sim`, `run` and `serve` ([`ContractWatch`]). It needs
+//! to know how many requests are on the device, but the trace begins in the middle of the work and
+//! can lose events. So the count is trusted only after a time in which every completion had a
+//! dispatch:
+//!
+//! ```text
+//!               a completion without a dispatch, or lost events
+//!              +----------------------------------------------+
+//!              v                                              |
+//!   Unknown { until } --- a dispatch after `until` ---> Known |
+//! ```
+
+use tidegate_host::{ContractWatch, Observer as _};
+use tidegate_model::{Class, DriveLimits, Duration, Lba, Op, Outcome, Request, RequestId, Time};
+
+use crate::event::{Extent, Operation};
+
+/// The time without a foreign completion after which the count is trusted. A request that is longer
+/// on the device is beyond what a deadline of a second allows.
+const SETTLED: Duration = Duration::from_ms(1_000);
+
+/// What the device did, counted since the watch began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeviceRecord {
+    /// The most requests that it had at once.
+    pub in_flight_max: u32,
+    /// Flushes of its write cache.
+    pub flushes: u64,
+    /// The longest of them.
+    pub flush_max: Option<Duration>,
+    /// Commands past the scheduler.
+    pub passthrough: u64,
+    /// The longest of them.
+    pub passthrough_max: Option<Duration>,
+    /// Requests that the kernel took back.
+    pub requeued: u64,
+    /// Completions whose dispatch was not seen.
+    pub foreign: u64,
+}
+
+/// A request on the device.
+#[derive(Debug)]
+struct Sent {
+    extent: Extent,
+    /// Sectors that are not complete.
+    left: u64,
+    since: Time,
+    /// As the watch of the tables knows it: only requests that move data.
+    request: Option<Request>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    /// Requests may be on the device that the trace does not show.
+    Unknown {
+        /// The time from which they are not; `None`: counts from the next event.
+        until: Option<Time>,
+    },
+    Known,
+}
+
+/// Follows the requests on the device.
+#[derive(Debug)]
+pub struct OnDevice {
+    /// Oldest first. Devices hold a few hundred at most.
+    sent: Vec<Sent>,
+    count: Count,
+    contracts: Option<ContractWatch>,
+    record: DeviceRecord,
+    last: Time,
+}
+
+impl OnDevice {
+    /// Follows a device; with `limits`, compares it with its tables.
+    pub fn new(limits: Option<&DriveLimits>) -> Self {
+        Self {
+            sent: Vec::new(),
+            count: Count::Unknown { until: None },
+            contracts: limits.map(ContractWatch::new),
+            record: DeviceRecord::default(),
+            last: Time::ZERO,
+        }
+    }
+
+    /// Returns the counts.
+    pub const fn record(&self) -> &DeviceRecord {
+        &self.record
+    }
+
+    /// Returns how the device kept its tables; `None` without limits.
+    pub const fn contracts(&self) -> Option<&ContractWatch> {
+        self.contracts.as_ref()
+    }
+
+    /// Records that a request was sent.
+    pub fn issue(&mut self, at: Time, extent: Extent) {
+        self.settle(at);
+        if extent.op == Operation::Sync {
+            return;
+        }
+        let slot = self.free_slot();
+        let request = extent.op.moves_data().map(|op| request(slot, op, extent));
+        self.sent.push(Sent { extent, left: extent.sectors, since: at, request });
+        let in_flight = u32::try_from(self.sent.len()).unwrap_or(u32::MAX);
+        self.record.in_flight_max = self.record.in_flight_max.max(in_flight);
+        if self.count == Count::Known {
+            self.tell_sent(at, self.sent.len() - 1);
+        }
+    }
+
+    /// Records that the kernel took a request back: it is no longer on the device.
+    pub fn requeue(&mut self, at: Time, extent: Extent) {
+        self.record.requeued += 1;
+        if let Some(index) = self.find(extent) {
+            self.leave(at, index);
+        }
+        self.last = at;
+    }
+
+    /// Records a completion.
+    pub fn complete(&mut self, at: Time, extent: Extent) {
+        if let Some(index) = self.find(extent) {
+            let sent = &mut self.sent[index];
+            sent.left = sent.left.saturating_sub(extent.sectors); // a flush has none
+            if sent.left == 0 {
+                let took = at.since(sent.since);
+                self.record.count(sent.extent.op, took);
+                self.leave(at, index);
+            } else {
+                sent.extent.start = Lba::new(extent.end());
+                sent.extent.sectors = sent.left;
+            }
+        } else if extent.op != Operation::Sync {
+            self.record.foreign += 1;
+            self.doubt(at);
+        }
+        self.last = at;
+    }
+
+    /// Forgets all requests: events were lost.
+    pub fn give_up(&mut self) {
+        self.doubt(self.last);
+        // The time of doubt begins with the next event: losses have no time of their own.
+        self.count = Count::Unknown { until: None };
+        self.sent.clear();
+    }
+
+    /// Returns the request that an event is about.
+    fn find(&self, extent: Extent) -> Option<usize> {
+        let same = |sent: &Sent| sent.extent.op == extent.op;
+        match extent.op {
+            // The kernel gives them different places when they are sent and when they complete.
+            Operation::Flush | Operation::Other => self.sent.iter().position(same),
+            Operation::Sync => None,
+            Operation::Read | Operation::Write | Operation::Discard => {
+                let begins = |sent: &Sent| same(sent) && sent.extent.start == extent.start;
+                let exact = |sent: &Sent| begins(sent) && sent.left == extent.sectors;
+                let part = |sent: &Sent| begins(sent) && sent.left > extent.sectors;
+                let sent = &self.sent;
+                sent.iter().position(exact).or_else(|| sent.iter().position(part))
+            }
+        }
+    }
+
+    fn leave(&mut self, at: Time, index: usize) {
+        let Sent { request, .. } = self.sent.remove(index);
+        if let (Some(request), Count::Known, Some(contracts)) =
+            (request, self.count, &mut self.contracts)
+        {
+            contracts.completed(at, &request, Outcome::Done);
+        }
+    }
+
+    /// Stops comparing. Requests in flight count as complete at the last event: they were on the
+    /// device until then.
+    fn doubt(&mut self, at: Time) {
+        let last = self.last;
+        if let (Count::Known, Some(contracts)) = (self.count, &mut self.contracts) {
+            for request in self.sent.iter().filter_map(|sent| sent.request.as_ref()) {
+                contracts.completed(last, request, Outcome::Done);
+            }
+        }
+        self.count = Count::Unknown { until: at.checked_add(SETTLED) };
+    }
+
+    /// Begins to compare once no foreign request can be on the device.
+    fn settle(&mut self, at: Time) {
+        self.last = at;
+        let Count::Unknown { until } = self.count else { return };
+        let until = until.unwrap_or_else(|| at.checked_add(SETTLED).unwrap_or(Time::MAX));
+        self.count = Count::Unknown { until: Some(until) };
+        if at >= until {
+            self.count = Count::Known;
+            for index in 0..self.sent.len() {
+                self.tell_sent(at, index);
+            }
+        }
+    }
+
+    fn tell_sent(&mut self, at: Time, index: usize) {
+        if let (Some(request), Some(contracts)) = (&self.sent[index].request, &mut self.contracts) {
+            contracts.dispatched(at, std::slice::from_ref(request));
+        }
+    }
+
+    /// Returns the smallest number that no request on the device has.
+    fn free_slot(&self) -> u64 {
+        let mut used: Vec<u64> =
+            self.sent.iter().filter_map(|sent| Some(sent.request.as_ref()?.id.0)).collect();
+        used.sort_unstable();
+        (0..)
+            .zip(&used)
+            .find(|(slot, used)| slot != *used)
+            .map_or(used.len() as u64, |(slot, _)| slot)
+    }
+}
+
+impl DeviceRecord {
+    fn count(&mut self, op: Operation, took: Duration) {
+        match op {
+            Operation::Flush => {
+                self.flushes += 1;
+                self.flush_max = self.flush_max.max(Some(took));
+            }
+            Operation::Other => {
+                self.passthrough += 1;
+                self.passthrough_max = self.passthrough_max.max(Some(took));
+            }
+            Operation::Read | Operation::Write | Operation::Discard | Operation::Sync => {}
+        }
+    }
+}
+
+fn request(slot: u64, op: Op, extent: Extent) -> Request {
+    let plain = Request::plain(RequestId(slot), Class::BestEffort, extent.bytes());
+    Request { op, start: extent.start, ..plain }
+}

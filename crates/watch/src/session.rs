@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A watch of a disk of this machine: reads the kernel's buffers and follows the events.
+
+use tidegate_model::{DriveLimits, Duration, Time};
+
+use crate::declared::Declared;
+use crate::process::ProcessTable;
+use crate::streams::Streams;
+use crate::tracefs::{Instance, TracefsError, now};
+use crate::watcher::{Seen, Watcher};
+
+/// The time that an event may take to appear in its processor's buffer: the writer can be interrupted.
+const LAG: Duration = Duration::from_ms(20);
+
+/// A watch of a disk.
+#[derive(Debug)]
+pub struct Session {
+    instance: Instance,
+    streams: Streams,
+    watcher: Watcher<ProcessTable>,
+    began: Time,
+}
+
+impl Session {
+    /// Begins to watch the devices with these kernel numbers, as [`Instance::begin`]. With `declared`
+    /// it compares requests with a workload, with `limits` the device with its tables.
+    ///
+    /// # Errors
+    /// As [`Instance::find_tracefs`] and [`Instance::begin`].
+    pub fn begin(
+        devices: &[u32],
+        declared: Option<Declared>,
+        limits: Option<&DriveLimits>,
+        is_learning: bool,
+    ) -> Result<Self, TracefsError> {
+        let instance = Instance::begin(&Instance::find_tracefs()?, devices)?;
+        let began = now();
+        let watcher = Watcher::new(began, ProcessTable::new("/proc"), declared, limits);
+        let watcher = if is_learning { watcher.learning() } else { watcher };
+        Ok(Self { instance, streams: Streams::default(), watcher, began })
+    }
+
+    /// Takes the events that happened until shortly before now. Call it ten times a second.
+    ///
+    /// # Errors
+    /// If the kernel's buffer cannot be read.
+    pub fn poll(&mut self) -> Result<(), TracefsError> {
+        let horizon = Time::from_ns(now().ns().saturating_sub(LAG.ns())); // begins at the boot
+        self.take(horizon)
+    }
+
+    /// Stops tracing and takes the remaining events.
+    ///
+    /// # Errors
+    /// If the kernel's buffer cannot be read.
+    pub fn finish(&mut self) -> Result<(), TracefsError> {
+        self.instance.stop()?;
+        self.take(Time::MAX)
+    }
+
+    fn take(&mut self, horizon: Time) -> Result<(), TracefsError> {
+        let lost = self.instance.read(&mut self.streams)?;
+        if lost > 0 {
+            self.watcher.lose(lost);
+        }
+        for event in self.streams.up_to(horizon) {
+            self.watcher.observe(event);
+        }
+        Ok(())
+    }
+
+    /// Returns the time since the begin.
+    pub fn elapsed(&self) -> Duration {
+        now().since(self.began)
+    }
+
+    /// Returns whether the kernel tells the class of each request; otherwise it is that of the thread.
+    pub const fn tells_class(&self) -> bool {
+        self.instance.tells_class()
+    }
+
+    /// Returns what was seen until now.
+    pub fn seen(&self) -> Seen<'_> {
+        self.watcher.seen(now())
+    }
+
+    /// Returns the watcher.
+    pub const fn watcher(&self) -> &Watcher<ProcessTable> {
+        &self.watcher
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A trace instance of our own in the kernel's tracefs, so that other users of tracing are not
+//! disturbed. It is removed when dropped; those of dead processes are removed at the next start.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::time::{ClockId, clock_gettime};
+use tidegate_model::Time;
+
+use crate::decode::{EVENTS, Formats};
+use crate::format::BadFormat;
+use crate::ring_page::{PageLayout, records};
+use crate::streams::Streams;
+
+/// The places where tracefs is mounted.
+const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+const PREFIX: &str = "tidegate-";
+/// The buffer of each processor, KiB: a tenth of a second of half a million requests a second.
+const BUFFER_KIB: u32 = 8 << 10;
+/// The largest page of any kernel.
+const PAGE_MAX: usize = 64 << 10;
+
+/// Why the kernel's tracepoints cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TracefsError {
+    /// No tracefs.
+    #[error("tracefs is not mounted at {}", MOUNTS[0])]
+    NotMounted,
+    /// No permission.
+    #[error("only root can read the kernel's tracepoints ({}: {source})", path.display())]
+    NotPermitted {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A kernel without block tracepoints.
+    #[error("the kernel has no tracepoint {event} (built without CONFIG_BLK_DEV_IO_TRACE?)")]
+    NoEvent {
+        /// The tracepoint.
+        event: &'static str,
+    },
+    /// A tracepoint whose fields differ.
+    #[error(transparent)]
+    Format(#[from] BadFormat),
+    /// Any other failure.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+impl TracefsError {
+    fn new(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::NotPermitted { path, source },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+/// A trace instance.
+#[derive(Debug)]
+pub struct Instance {
+    path: PathBuf,
+    /// One for each processor.
+    readers: Vec<File>,
+    stats: Vec<PathBuf>,
+    layout: PageLayout,
+    formats: Formats,
+    page: Vec<u8>,
+    /// Events lost so far.
+    lost: u64,
+}
+
+impl Instance {
+    /// Finds the tracefs of this machine.
+    ///
+    /// # Errors
+    /// If none is mounted, or this process may not enter it.
+    pub fn find_tracefs() -> Result<PathBuf, TracefsError> {
+        for mount in MOUNTS {
+            let instances = Path::new(mount).join("instances");
+            match fs::metadata(&instances) {
+                Ok(_) => return Ok(mount.into()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(TracefsError::new(&instances, error)),
+            }
+        }
+        Err(TracefsError::NotMounted)
+    }
+
+    /// Begins to trace the devices with these kernel numbers, of which the first is the disk and the
+    /// others are its partitions.
+    ///
+    /// # Errors
+    /// If the kernel lacks a tracepoint or refuses. Nothing is left behind then.
+    pub fn begin(tracefs: &Path, devices: &[u32]) -> Result<Self, TracefsError> {
+        remove_stale(tracefs);
+        let format = |event: &'static str| {
+            let path = tracefs.join("events/block").join(event).join("format");
+            fs::read_to_string(&path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => TracefsError::NoEvent { event },
+                _ => TracefsError::new(&path, error),
+            })
+        };
+        let [queue, issue, requeue, complete] = EVENTS.map(format);
+        let texts = [queue?, issue?, requeue?, complete?];
+        let formats = Formats::new(texts.each_ref().map(String::as_str))?;
+        let header = fs::read_to_string(tracefs.join("events/header_page")).unwrap_or_default();
+        let path = tracefs.join("instances").join(format!("{PREFIX}{}", std::process::id()));
+        fs::create_dir(&path).map_err(|error| TracefsError::new(&path, error))?;
+        let mut instance = Self {
+            path,
+            readers: Vec::new(),
+            stats: Vec::new(),
+            layout: PageLayout::parse(&header),
+            formats,
+            page: vec![0; PAGE_MAX],
+            lost: 0,
+        };
+        instance.start(devices)?;
+        Ok(instance)
+    }
+
+    fn start(&mut self, devices: &[u32]) -> Result<(), TracefsError> {
+        self.write("trace_clock", "mono")?;
+        self.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
+        let per_cpu = self.path.join("per_cpu");
+        let cpus = fs::read_dir(&per_cpu).map_err(|error| TracefsError::new(&per_cpu, error))?;
+        for cpu in cpus.flatten().map(|entry| entry.path()) {
+            let path = cpu.join("trace_pipe_raw");
+            let flags = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag of open");
+            let reader = OpenOptions::new().read(true).custom_flags(flags).open(&path);
+            self.readers.push(reader.map_err(|error| TracefsError::new(&path, error))?);
+            self.stats.push(cpu.join("stats"));
+        }
+        let filter: Vec<_> = devices.iter().map(|device| format!("dev == {device}")).collect();
+        let filter = filter.join(" || ");
+        for event in EVENTS {
+            self.write(&format!("events/block/{event}/filter"), &filter)?;
+            self.write(&format!("events/block/{event}/enable"), "1")?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<(), TracefsError> {
+        let path = self.path.join(file);
+        let mut opened = OpenOptions::new().write(true).open(&path);
+        let written = opened.as_mut().map(|file| file.write_all(text.as_bytes()));
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(TracefsError::new(&path, error)),
+            Err(_) => Err(TracefsError::new(&path, opened.expect_err("it was not opened"))),
+        }
+    }
+
+    /// Returns whether the kernel tells the class of each request.
+    pub const fn tells_class(&self) -> bool {
+        self.formats.tell_class()
+    }
+
+    /// Stops tracing; what was traced can still be read.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn stop(&self) -> Result<(), TracefsError> {
+        self.write("tracing_on", "0")
+    }
+
+    /// Passes the events since the last call to `streams`; returns how many were lost before them.
+    ///
+    /// # Errors
+    /// If the kernel's buffer cannot be read.
+    pub fn read(&mut self, streams: &mut Streams) -> Result<u64, TracefsError> {
+        let Self { readers, page, layout, formats, path, .. } = self;
+        for reader in readers {
+            loop {
+                let length = match reader.read(page) {
+                    Ok(0) => break,
+                    Ok(length) => length,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => return Err(TracefsError::new(path, error)),
+                };
+                let found = records(&page[..length], *layout);
+                found
+                    .into_iter()
+                    .filter_map(|it| formats.event(it))
+                    .for_each(|it| streams.push(it));
+            }
+        }
+        let lost: u64 = self.stats.iter().map(|path| lost_in(path)).sum();
+        let since = lost.saturating_sub(self.lost); // it never falls
+        self.lost = lost;
+        Ok(since)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // The kernel keeps an instance that is open.
+        self.readers.clear();
+        // Fails only if somebody else reads it; the next watch removes it then.
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+/// Returns the instant of the trace's clock.
+pub(crate) fn now() -> Time {
+    let now = clock_gettime(ClockId::Monotonic);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let nanos = u64::try_from(now.tv_nsec).unwrap_or(0);
+    Time::from_ns(seconds.saturating_mul(1_000_000_000).saturating_add(nanos)) // 584 years
+}
+
+/// Returns the lost events in a processor's statistics; those of a processor that is gone are none.
+fn lost_in(path: &Path) -> u64 {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let value = |line: &str| {
+        let keys = ["overrun:", "commit overrun:", "dropped events:"];
+        let value = keys.into_iter().find_map(|key| line.strip_prefix(key))?;
+        value.trim().parse::<u64>().ok()
+    };
+    text.lines().filter_map(value).sum()
+}
+
+/// Removes the instances of processes that have ended.
+fn remove_stale(tracefs: &Path) {
+    let instances = fs::read_dir(tracefs.join("instances")).into_iter().flatten().flatten();
+    for instance in instances {
+        let name = instance.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+            // Fails if somebody reads it: then it is not ours to remove.
+            let _ = fs::remove_dir(instance.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a kernel without the tracepoints is told, and nothing is left behind. Method: folders
+    /// in place of a tracefs.
+    #[test]
+    fn a_tracefs_that_lacks_something_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let tracefs = folder.path();
+        fs::create_dir(tracefs.join("instances")).unwrap();
+        fs::create_dir(tracefs.join("instances/tidegate-4294967295")).unwrap();
+        fs::create_dir(tracefs.join("instances/other")).unwrap();
+        let message = Instance::begin(tracefs, &[8 << 20]).unwrap_err().to_string();
+        assert!(message.starts_with("the kernel has no tracepoint block_bio_queue"), "{message}");
+        let left: Vec<_> = fs::read_dir(tracefs.join("instances")).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "the instance of a dead process is removed: {left:?}");
+    }
+
+    #[test]
+    fn lost_events_are_summed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = "entries: 9\noverrun: 3\ncommit overrun: 1\nbytes: 8\ndropped events: 2\nread events: 7\n";
+        fs::write(file.path(), text).unwrap();
+        assert_eq!(lost_in(file.path()), 6);
+        assert_eq!(lost_in(Path::new("/nonexistent")), 0);
+    }
+}
