@@ -31,7 +31,7 @@ pub(crate) use watch::WatchArguments;
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
 /// deadlines, keep them.
 #[derive(Debug, Parser)]
-#[command(name = "tidegate", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "tidegate", version = tidegate_commands::BUILD, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -94,6 +94,9 @@ pub(crate) enum Command {
     /// package.
     #[command(after_help = "Exit codes: 0 placed, 1 the streams do not fit, 2 wrong input.")]
     Place(PlaceArguments),
+    /// Write the manual pages and the completions of shells below a prefix, for example ~/.local.
+    #[command(hide = true)]
+    InstallFiles(InstallFilesArguments),
 }
 
 const TUNE_CODES: &str = "Exit codes: 0 proven, as tuned, or undone; 1 not proven, refused, not tuned, or a \
@@ -106,6 +109,14 @@ pub(crate) struct ResultArguments {
     /// of the longest busy interval; docs/reference/result.md describes it.
     #[arg(long, value_name = "FILE")]
     pub(crate) result: Option<PathBuf>,
+}
+
+/// The plots on the screen.
+#[derive(Debug, Args)]
+pub(crate) struct PlotArguments {
+    /// Also draw each policy's response times and longest busy interval, below the result.
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    pub(crate) plot: bool,
 }
 
 /// The file with a row for each request.
@@ -232,6 +243,16 @@ pub(crate) struct ReportArguments {
     /// The page to create (HTML); printed to standard output if left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write Markdown, which can be pasted into an issue or a mail, without charts.
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallFilesArguments {
+    /// The folder that has `share/man` and the other folders of an installation.
+    #[arg(value_name = "PREFIX")]
+    pub(crate) prefix: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -292,6 +313,8 @@ pub(crate) struct SimArguments {
     #[command(flatten)]
     pub(crate) log: LogArguments,
     #[command(flatten)]
+    pub(crate) plot: PlotArguments,
+    #[command(flatten)]
     pub(crate) form: FormArguments,
 }
 
@@ -318,6 +341,8 @@ pub(crate) struct RunArguments {
     pub(crate) result: ResultArguments,
     #[command(flatten)]
     pub(crate) log: LogArguments,
+    #[command(flatten)]
+    pub(crate) plot: PlotArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }

@@ -5,9 +5,12 @@
 use std::path::Path;
 
 use tidegate_commands::{file_origin, origin_of};
-use tidegate_model::FileKind;
+use tidegate_model::{DriveFile, FileKind};
 use tidegate_report::cpu::CpuReport;
-use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin, ResultCommand};
+use tidegate_report::result::CurvesRecord;
+use tidegate_report::{
+    CheckReport, MachineReport, NoCertificate, Origin, ResultCommand, ResultFile,
+};
 
 use crate::answer::Answer;
 use crate::arguments::CheckArguments;
@@ -26,7 +29,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     if FileKind::of(&text) == Some(FileKind::Serve) {
         return check_contracts(arguments);
     }
-    let result = Destination::prepare(&arguments.result)?;
+    let result = Destination::prepare(arguments.result.result.as_deref())?;
     let changes = arguments.workload.changes();
     let asked = arguments.policy.as_slice();
     let machine = tidegate_commands::parse_machine(path, &text, &changes, asked)?;
@@ -52,8 +55,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.certificate {
         certify(path, disk.as_ref(), &origin)?;
     }
+    let drawn = Drawn::of(machine.disk.as_ref().map(|disk| &disk.drive), disk.as_ref());
     let report = MachineReport::of(disk, cpu, arguments.require, origin);
-    answer(&report, &result, arguments.form.into())
+    answer(&report, &result, drawn, arguments.form.into())
 }
 
 /// Proves the contracts of a serve file. The store need not be on this machine.
@@ -69,7 +73,7 @@ fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
             "leave these options out, and change the serve file: its `drive` and its [policy]",
         ));
     }
-    let result = Destination::prepare(&arguments.result)?;
+    let result = Destination::prepare(arguments.result.result.as_deref())?;
     let path = &asked.workload;
     let prepared = proof::read(path, asked.margin)?;
     let more = command_line::changed(&[], &["--explain"]);
@@ -83,19 +87,41 @@ fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
         ));
     };
     let report = if arguments.explain { report.explained() } else { report };
-    let drive = proof::known_drive(prepared.file(), path).map(|(_, drive)| drive.origin);
-    let origin = origin_of(file_origin(path, prepared.text()), drive);
+    let drive = proof::known_drive(prepared.file(), path).map(|(_, drive)| drive);
+    let of_drive = drive.as_ref().map(|drive| drive.origin.clone());
+    let origin = origin_of(file_origin(path, prepared.text()), of_drive);
     if let Some(path) = &arguments.certificate {
         certify(path, Some(&report), &origin)?;
     }
+    let drawn = Drawn::of(drive.as_ref().map(|drive| &drive.file), Some(&report));
     let report = MachineReport::of(Some(report), None, arguments.require, origin);
-    answer(&report, &result, arguments.form.into())
+    answer(&report, &result, drawn, arguments.form.into())
+}
+
+/// The parts of a result file that pages draw.
+struct Drawn<'a> {
+    drive: Option<&'a DriveFile>,
+    curves: Option<CurvesRecord>,
+}
+
+impl<'a> Drawn<'a> {
+    fn of(drive: Option<&'a DriveFile>, disk: Option<&CheckReport<'_>>) -> Self {
+        Self { drive, curves: disk.and_then(CheckReport::curves) }
+    }
 }
 
 /// Prints the report, and writes the result if a file is named.
-fn answer(report: &MachineReport<'_>, result: &Destination, form: Form) -> Result<Answer, Failure> {
+fn answer(
+    report: &MachineReport<'_>,
+    result: &Destination,
+    drawn: Drawn<'_>,
+    form: Form,
+) -> Result<Answer, Failure> {
     show::report_in(report, form);
-    result.write(ResultCommand::Check, report, Vec::new())?;
+    result.write(|| {
+        let file = ResultFile::of(ResultCommand::Check, report, Vec::new());
+        file.with_drive(drawn.drive).with_curves(drawn.curves)
+    })?;
     Ok(Answer::of(report.is_enough()))
 }
 

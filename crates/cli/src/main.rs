@@ -14,6 +14,7 @@ mod ctl;
 mod documented_commands;
 mod drive;
 mod failure;
+mod install_files;
 mod interrupt;
 mod live;
 mod made_target;
@@ -83,6 +84,7 @@ fn main() -> ExitCode {
         Command::Cpu(arguments) => cpu::cpu(arguments),
         Command::Sweep(arguments) => python::sweep(arguments),
         Command::Place(arguments) => python::place(arguments),
+        Command::InstallFiles(arguments) => install_files::install_files(arguments),
     };
     match outcome {
         Ok(answer) => answer.exit_code(),

@@ -14,12 +14,13 @@ use tidegate_measure::{
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 use tidegate_report::profile::Outcome;
-use tidegate_report::{ProfileReport, Report as _};
+use tidegate_report::{ProfileReport, Report as _, ResultCommand, ResultFile};
 
 use crate::arguments::ProfileArguments;
 use crate::command_line;
 use crate::failure::Failure;
 use crate::progress::profile_failure;
+use crate::result::Destination;
 use crate::show::{self, out};
 
 /// The destination of the result; no file if it is printed.
@@ -27,6 +28,8 @@ use crate::show::{self, out};
 pub(crate) struct Output {
     pub(crate) file: Option<OutputFile>,
     samples: Option<SamplesFile>,
+    /// The result file.
+    result: Destination,
     /// The target, as a command names it.
     target: String,
     is_json: bool,
@@ -39,7 +42,8 @@ impl Output {
         let (is_json, is_quiet) = (arguments.json, arguments.quiet);
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
         let named = quoted(&arguments.target.to_string_lossy());
-        let nowhere = Self { target: named, is_json, is_quiet, ..Self::default() };
+        let result = Destination::prepare(arguments.result.as_deref())?;
+        let nowhere = Self { target: named, is_json, is_quiet, result, ..Self::default() };
         let Some(path) = path else { return Ok(nowhere) };
         if path.to_string_lossy().contains(char::is_control) {
             return Err(Failure::input(
@@ -137,7 +141,12 @@ impl Output {
         if !is_written {
             self.close(false);
         }
-        shown.and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
+        let stated = stated.as_ref().unwrap_or(whole);
+        let kept = self.result.write(|| {
+            let result = ResultFile::of(ResultCommand::Profile, &report, Vec::new());
+            result.answered(report.usable().text()).with_drive(Some(stated))
+        });
+        shown.and(kept).and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
     }
 
     /// Completes the commands in a text about the file.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate report`: writes results as one page, for a browser and for paper.
+//! `tidegate report`: writes results as one page, for a browser and for paper, or as Markdown.
 
 use std::path::Path;
 
 use tidegate_commands::{file_origin, read_text};
 use tidegate_platform::NewFile;
 use tidegate_report::ResultFile;
-use tidegate_report::html::{self, NamedResult};
+use tidegate_report::handout::{self, NamedResult};
 
 use crate::answer::Answer;
 use crate::arguments::ReportArguments;
@@ -18,7 +18,8 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Failure> {
     let output = arguments.output.as_deref().map(NewFile::prepare).transpose();
     let output = output.map_err(|fault| Failure::of_file(&fault))?;
     let results: Result<Vec<_>, _> = arguments.results.iter().map(|path| read(path)).collect();
-    let page = html::page(&results?);
+    let form = if arguments.markdown { handout::markdown } else { handout::page };
+    let page = form(&results?);
     let Some(file) = output else {
         out!("{page}");
         return Ok(Answer::Yes);

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The result file that `check`, `sim` and `run` write with `--result`.
+//! The result file that `check`, `sim`, `run` and `profile` write with `--result`.
+
+use std::path::Path;
+use std::time::SystemTime;
 
 use tidegate_platform::NewFile;
-use tidegate_report::{Report, ResultCommand, ResultFile, RunRecord};
+use tidegate_report::ResultFile;
 
-use crate::arguments::ResultArguments;
 use crate::failure::Failure;
 
 /// The destination of a result; no file if none was asked for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Destination(Option<NewFile>);
 
 impl Destination {
     /// Refuses impossible destinations before anything runs.
-    pub(crate) fn prepare(arguments: &ResultArguments) -> Result<Self, Failure> {
-        let file = arguments.result.as_deref().map(NewFile::prepare).transpose();
+    pub(crate) fn prepare(path: Option<&Path>) -> Result<Self, Failure> {
+        let file = path.map(NewFile::prepare).transpose();
         Ok(Self(file.map_err(|fault| Failure::of_file(&fault))?))
     }
 
@@ -24,14 +26,10 @@ impl Destination {
     }
 
     /// Writes the whole result, or nothing.
-    pub(crate) fn write(
-        &self,
-        command: ResultCommand,
-        report: &impl Report,
-        runs: Vec<RunRecord>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn write(&self, result: impl FnOnce() -> ResultFile) -> Result<(), Failure> {
         let Some(file) = &self.0 else { return Ok(()) };
-        let text = ResultFile::of(command, report, runs).to_text();
+        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let text = result().made_at(now).to_text();
         file.write(&text).map_err(|fault| Failure::of_file(&fault))
     }
 }

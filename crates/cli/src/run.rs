@@ -11,7 +11,10 @@ use tidegate_host::{BusyIntervals, Length};
 use tidegate_model::{Duration, Plan, PolicyName, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
-use tidegate_report::{NotApplicable, Origin, PolicyReport, ResultCommand, RunRecord, RunReport};
+use tidegate_report::runs::write_plots;
+use tidegate_report::{
+    NotApplicable, Origin, PolicyReport, ResultCommand, ResultFile, RunRecord, RunReport,
+};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
@@ -28,7 +31,7 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
-    let result = Destination::prepare(&arguments.result)?;
+    let result = Destination::prepare(arguments.result.result.as_deref())?;
     let input = arguments.workload.read(&arguments.policy)?;
     let origin = input.origin();
     let Input { mut workload, drive, .. } = input;
@@ -90,7 +93,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         )
         .map_err(run_failure)?;
         drop(progress);
-        records.push(RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref()));
+        let curves = tidegate_analysis::curves(&workload, &assessment);
+        let record = RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref());
+        records.push(record.with_curves(curves.as_ref()));
         let wall_ns = run.ended.since(Time::ZERO).ns();
         ran.push(run::DeviceRun {
             result: PolicyReport::of(&workload, assessment, &run, wall_ns),
@@ -101,9 +106,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     }
     let report = RunReport::of(&head, ran, &not_run, not_applicable);
     show::report_in(&report, arguments.form);
+    if arguments.plot.plot {
+        show::page(|page| write_plots(&records, page));
+    }
     let logged = log.finish();
     // Written even if the log could not be.
-    result.write(ResultCommand::Run, &report, records)?;
+    let file = || ResultFile::of(ResultCommand::Run, &report, records).with_drive(Some(&drive));
+    result.write(file)?;
     logged?;
     Ok(Answer::of(report.is_kept()))
 }

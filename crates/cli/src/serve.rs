@@ -3,6 +3,7 @@
 //! is stopped.
 
 mod listen;
+mod log;
 mod notify;
 mod printed;
 pub(crate) mod proof;
@@ -27,6 +28,7 @@ use crate::command_line;
 use crate::failure::Failure;
 use crate::show::{self, Form, outln};
 
+use log::ServedLog;
 use notify::Manager;
 use printed::{Place, Printed};
 
@@ -43,6 +45,8 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     };
     let prepared = proof::read(&arguments.file, arguments.margin)?;
     prepared.check_layout().map_err(failure)?;
+    let log = ServedLog::prepare(&arguments.log)?;
+    let prepared = log.reported_by(prepared);
     if arguments.unit {
         outln!("{}", unit::drop_in(&prepared.footprint().map_err(failure)?));
         return Ok(Answer::Yes);
@@ -97,7 +101,11 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let server = prepared.serve(arguments.force, listener, say).map_err(failure)?;
     format.say(format!("the server takes {}", server.footprint()));
     ready::show(&prepared, &arguments.file)?;
-    run(server, signals, format)
+    let log = log.begin(&server)?;
+    let answer = run(server, signals, format);
+    // Written even if the service ended by itself.
+    log.finish(|line| format.say(line))?;
+    answer
 }
 
 /// Serves until a signal, a request of the control socket, or the end of the service.

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use tidegate_commands::{Faults, NotRun, WhenFull, policies, simulate};
 use tidegate_host::Length;
 use tidegate_model::{TaskIndex, Workload};
+use tidegate_report::runs::write_plots;
 use tidegate_report::sim::Simulation;
-use tidegate_report::{NotApplicable, ResultCommand, SimReport};
+use tidegate_report::{NotApplicable, ResultCommand, ResultFile, SimReport};
 use tidegate_sim::SimParams;
 
 use crate::answer::Answer;
@@ -25,7 +26,7 @@ const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
-    let result = Destination::prepare(&arguments.result)?;
+    let result = Destination::prepare(arguments.result.result.as_deref())?;
     let mut input = arguments.workload.read(&arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
     if kind != input.drive.kind {
@@ -70,12 +71,16 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let report = SimReport::of(&input.workload, simulation, runs, not_run, not_applicable)
         .with_more(command_line::explaining(&arguments.workload));
     show::report_in(&report, arguments.form);
+    if arguments.plot.plot {
+        show::page(|page| write_plots(&records, page));
+    }
     for defect in report.defects() {
         show::complain(defect);
     }
     let logged = log.finish();
     // Written even if the log could not be.
-    result.write(ResultCommand::Sim, &report, records)?;
+    let of_drive = Some(&input.drive);
+    result.write(|| ResultFile::of(ResultCommand::Sim, &report, records).with_drive(of_drive))?;
     logged?;
     let is_broken = !report.defects().is_empty();
     Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })

@@ -10,6 +10,9 @@ use tidegate_report::{FileOrigin, Origin};
 /// The commit that the build script found.
 const COMMIT: &str = env!("TIDEGATE_COMMIT");
 
+/// The version, with the commit and the date that the build script found.
+pub const BUILD: &str = env!("TIDEGATE_BUILD");
+
 /// Returns the version and the commit of this build.
 pub fn version() -> String {
     format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION"))

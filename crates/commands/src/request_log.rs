@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A file with one row for each request of some runs, written by a thread of its own.
 
+mod rows;
+
 use std::cell::Cell;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use serde::Serialize;
 use tempfile::NamedTempFile;
 use tidegate_host::{EndedRequest, RequestLog};
-use tidegate_model::{Class, Op, Outcome, PolicyName, Time, Workload};
+use tidegate_model::{PolicyName, Workload};
 use tidegate_platform::{FileFault, NewFile};
+
+pub use rows::RequestRows;
 
 /// The rows that can wait for the writing thread: at 10,000 requests a second, those of six seconds.
 const WAITING_MAX: usize = 1 << 16;
@@ -40,54 +43,6 @@ pub struct LeftOut {
 /// A request of a run.
 type Logged = (PolicyName, EndedRequest);
 
-/// A row of the file; docs/reference/request-log.md describes the columns.
-#[derive(Serialize)]
-struct Row<'a> {
-    policy: &'static str,
-    request: u64,
-    source: &'a str,
-    class: &'static str,
-    op: &'static str,
-    offset_bytes: u64,
-    size_bytes: u64,
-    released_ns: u64,
-    due_ns: Option<u64>,
-    batch: Option<u64>,
-    dispatched_ns: Option<u64>,
-    ended_ns: u64,
-    outcome: &'static str,
-}
-
-impl<'a> Row<'a> {
-    fn of((policy, ended): &Logged, sources: &'a [String]) -> Self {
-        let request = &ended.request;
-        Self {
-            policy: policy.name(),
-            request: request.id.0,
-            source: &sources[request.task.0 as usize],
-            class: match request.class {
-                Class::Hard => "hard",
-                Class::Soft => "soft",
-                Class::Interactive => "interactive",
-                Class::BestEffort => "best-effort",
-            },
-            op: Op::name(request.op),
-            offset_bytes: request.start.offset_bytes(),
-            size_bytes: request.size.get(),
-            released_ns: request.released.ns(),
-            due_ns: request.due.map(Time::ns),
-            batch: ended.dispatched.map(|(batch, _)| batch),
-            dispatched_ns: ended.dispatched.map(|(_, at)| at.ns()),
-            ended_ns: ended.ended.ns(),
-            outcome: match ended.outcome {
-                Some(Outcome::Done) => "done",
-                Some(Outcome::Failed) => "failed",
-                None => "dropped",
-            },
-        }
-    }
-}
-
 /// The log of some runs of one workload.
 ///
 /// The file appears whole when it is finished, or not at all.
@@ -108,12 +63,12 @@ impl RequestLogFile {
     /// # Errors
     /// If no file can be created there.
     pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
-        let temporary = file.temporary()?;
+        let written = RequestRows::begin(&file, rows_max)?;
         let tasks = workload.tasks.iter().map(|task| task.name.clone());
         let loads = workload.best_effort.iter().map(|load| load.name.clone());
         let sources: Vec<String> = tasks.chain(loads).collect();
         let (sender, receiver) = sync_channel(WAITING_MAX);
-        let writer = thread::spawn(move || write(&receiver, &sources, temporary, rows_max));
+        let writer = thread::spawn(move || write(&receiver, &sources, written));
         Ok(Self { file, lost: Cell::new(0), rows: Some(sender), writer: Some(writer) })
     }
 
@@ -166,31 +121,23 @@ impl Drop for RequestLogFile {
 fn write(
     rows: &Receiver<Logged>,
     sources: &[String],
-    file: NamedTempFile,
-    rows_max: u64,
+    mut file: RequestRows,
 ) -> io::Result<(NamedTempFile, u64)> {
-    let mut csv = csv::Writer::from_writer(file);
-    let (mut written, mut beyond) = (0, 0);
     loop {
         match rows.try_recv() {
-            Ok(_) if written == rows_max => beyond += 1,
-            Ok(logged) => {
-                csv.serialize(Row::of(&logged, sources))?;
-                written += 1;
+            Ok((policy, ended)) => {
+                file.put(policy, &sources[ended.request.task.0 as usize], &ended)?;
             }
             Err(TryRecvError::Empty) => thread::sleep(PAUSE),
-            Err(TryRecvError::Disconnected) => break,
+            Err(TryRecvError::Disconnected) => return file.finish(),
         }
     }
-    let file = csv.into_inner().map_err(csv::IntoInnerError::into_error)?;
-    file.as_file().sync_all()?;
-    Ok((file, beyond))
 }
 
 #[cfg(test)]
 mod tests {
     use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-    use tidegate_model::{Bytes, Request, RequestId, TaskIndex};
+    use tidegate_model::{Bytes, Class, Request, RequestId, TaskIndex, Time};
 
     use super::*;
 
@@ -247,5 +194,21 @@ mod tests {
         assert_eq!(lines[1], "dqf,1,camera,hard,read,0,4096,0,,,,1,dropped");
         assert_eq!(lines[2], "dqf,2,\"back, up\",best-effort,read,0,4096,0,,,,2,dropped");
         assert_eq!(lines.len(), 3);
+    }
+
+    /// Goal: a name that ends in .zst asks for compression, and the rows are the same.
+    #[test]
+    fn a_compressed_file_has_the_same_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let [plain, packed] = ["log.csv", "log.csv.zst"].map(|name| {
+            let path = folder.path().join(name);
+            let log = RequestLogFile::begin(NewFile::prepare(&path).unwrap(), &workload(), 1_000);
+            let log = log.unwrap();
+            (1..=500).for_each(|id| log.send(PolicyName::Dqf, ended(id, 0), WhenFull::Wait));
+            log.finish().unwrap();
+            std::fs::read(path).unwrap()
+        });
+        assert!(packed.len() * 4 < plain.len(), "{} of {}", packed.len(), plain.len());
+        assert_eq!(zstd::decode_all(&*packed).unwrap(), plain);
     }
 }

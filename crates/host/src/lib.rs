@@ -37,6 +37,6 @@ pub use metrics::{RunMetrics, SourceMetrics, Totals};
 pub use observer::Observer;
 pub use params::{HostParams, Length, Releases};
 pub use positions::has_room;
-pub use request_log::{EndedRequest, RequestLog};
+pub use request_log::{Dispatches, EndedRequest, RequestLog};
 pub use round::{Requests, Round};
 pub use run::{Run, RunEnd};

@@ -19,12 +19,44 @@ pub struct EndedRequest {
     pub outcome: Option<Outcome>,
 }
 
+/// The requests in flight, with the batch and the instant of each dispatch.
+#[derive(Debug)]
+pub struct Dispatches {
+    batches: u64,
+    in_flight: Vec<(RequestId, u64, Time)>,
+}
+
+impl Dispatches {
+    /// Makes room for `in_flight_max` requests. No other memory is allocated later unless more are
+    /// in flight at once.
+    pub fn with_room(in_flight_max: u32) -> Self {
+        Self { batches: 0, in_flight: Vec::with_capacity(in_flight_max as usize) }
+    }
+
+    /// Records the dispatch of a batch.
+    pub fn begin(&mut self, now: Time, batch: &[Request]) {
+        self.batches += 1;
+        self.in_flight.extend(batch.iter().map(|request| (request.id, self.batches, now)));
+    }
+
+    /// Removes a request that the drive ended.
+    pub fn end(&mut self, now: Time, request: &Request, outcome: Outcome) -> EndedRequest {
+        let index = self.in_flight.iter().position(|(id, ..)| *id == request.id);
+        let dispatched = index.map(|index| self.in_flight.swap_remove(index));
+        EndedRequest {
+            request: *request,
+            dispatched: dispatched.map(|(_, batch, at)| (batch, at)),
+            ended: now,
+            outcome: Some(outcome),
+        }
+    }
+}
+
 /// Observes a run and passes each request that ends to `row`, in the order of the ends. Requests
 /// outstanding at the end of the run are left out.
 #[derive(Debug)]
 pub struct RequestLog<F> {
-    batches: u64,
-    in_flight: Vec<(RequestId, u64, Time)>,
+    dispatches: Dispatches,
     row: F,
 }
 
@@ -32,25 +64,17 @@ impl<F: FnMut(EndedRequest)> RequestLog<F> {
     /// Makes a log with memory for `in_flight_max` requests in flight. It allocates no other memory
     /// later unless more are in flight at once.
     pub fn with_room(in_flight_max: u32, row: F) -> Self {
-        Self { batches: 0, in_flight: Vec::with_capacity(in_flight_max as usize), row }
+        Self { dispatches: Dispatches::with_room(in_flight_max), row }
     }
 }
 
 impl<F: FnMut(EndedRequest)> Observer for RequestLog<F> {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        self.batches += 1;
-        self.in_flight.extend(batch.iter().map(|request| (request.id, self.batches, now)));
+        self.dispatches.begin(now, batch);
     }
 
     fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
-        let index = self.in_flight.iter().position(|(id, ..)| *id == request.id);
-        let dispatched = index.map(|index| self.in_flight.swap_remove(index));
-        (self.row)(EndedRequest {
-            request: *request,
-            dispatched: dispatched.map(|(_, batch, at)| (batch, at)),
-            ended: now,
-            outcome: Some(outcome),
-        });
+        (self.row)(self.dispatches.end(now, request, outcome));
     }
 
     fn dropped(&mut self, now: Time, request: &Request) {

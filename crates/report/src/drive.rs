@@ -12,6 +12,8 @@ mod sections;
 mod seek_facts;
 mod show;
 
+pub(crate) use chart::{requests, seek_chart, seek_points, times};
+
 pub use attached::{
     AttachReport, AttachedDrive, AttachedReport, AttachmentStatistics, DetachReport, DetachedDrive,
 };

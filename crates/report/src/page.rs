@@ -12,6 +12,7 @@ mod table;
 mod wrap;
 
 use std::fmt::{self, Display, Write as _};
+use std::ops::RangeInclusive;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -145,6 +146,11 @@ impl Page {
             let shown = if index == 0 && !is_narrow { label } else { "" };
             writeln!(self, "{shown:<column$}{line}");
         }
+    }
+
+    /// Returns the columns of the terminal within these limits.
+    pub(crate) fn columns_within(&self, limits: RangeInclusive<usize>) -> usize {
+        self.look.columns.clamp(*limits.start(), *limits.end())
     }
 
     /// Appends a chart.

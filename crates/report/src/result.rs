@@ -2,21 +2,35 @@
 //! The result file: a report with the data that pages and studies draw, to read again later.
 //!
 //! `docs/reference/result.md` describes the keys. A version is never changed in place: a reader gets
-//! the version that it knows, or a refusal that names both.
+//! a version that it knows, or a refusal that names all.
+
+mod curves;
+mod drive;
+mod ways;
+
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidegate_analysis::dqf::Curves;
 use tidegate_host::{BusyEvent, BusyInterval, BusyStep, RunMetrics};
-use tidegate_model::{PolicyName, Time};
+use tidegate_model::{DriveFile, PolicyName, Time};
 use tidegate_stats::Distribution;
 
 use crate::page::Report;
 
+pub use curves::{CurvesRecord, DistanceRecord};
+pub use drive::{DriveTables, TableRecord};
+pub(crate) use ways::Ways;
+
 /// The word that marks a result file.
 const FORMAT: &str = "tidegate-result";
 
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format that is written.
+const VERSION: u32 = 2;
+
+/// The versions that are read. Version 1 has no `made`, `drive` and `curves`.
+const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
 /// The command that made a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +42,8 @@ pub enum ResultCommand {
     Sim,
     /// `tidegate run`.
     Run,
+    /// `tidegate profile`; from version 2 on.
+    Profile,
 }
 
 impl ResultCommand {
@@ -37,6 +53,7 @@ impl ResultCommand {
             Self::Check => "check",
             Self::Sim => "sim",
             Self::Run => "run",
+            Self::Profile => "profile",
         }
     }
 }
@@ -50,6 +67,16 @@ pub struct ResultFile {
     pub command: ResultCommand,
     /// The object that the command prints with `--json`.
     pub report: Value,
+    /// When it was written, in UTC; `None` in version 1.
+    #[serde(default)]
+    pub made: Option<String>,
+    /// The measurements of the drive; `None` without a disk, and in version 1.
+    #[serde(default)]
+    pub drive: Option<DriveTables>,
+    /// The request and supply curves of a proof; `None` for policies without them, and in version
+    /// 1.
+    #[serde(default)]
+    pub curves: Option<CurvesRecord>,
     /// The data of each policy that ran, in the order of the report.
     pub runs: Vec<RunRecord>,
 }
@@ -59,6 +86,10 @@ pub struct ResultFile {
 pub struct RunRecord {
     /// The policy.
     pub policy: String,
+    /// The request and supply curves of its proof; `None` for policies without them, and in version
+    /// 1.
+    #[serde(default)]
+    pub curves: Option<CurvesRecord>,
     /// Tasks in the report's order, then best-effort loads.
     pub sources: Vec<SourceRecord>,
     /// The longest stretch with real-time work; `None` without any.
@@ -132,7 +163,9 @@ pub enum UnreadableResult {
     Foreign,
     /// Another version of the format.
     #[error(
-        "it has version {found} of the result format, and this tidegate reads version {VERSION}"
+        "it has version {found} of the result format, and this tidegate reads versions {} to {}",
+        VERSIONS.start(),
+        VERSIONS.end()
     )]
     Version {
         /// The version of the file.
@@ -147,7 +180,7 @@ impl UnreadableResult {
     /// Returns what to do.
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::Foreign => "name a file that check, sim or run wrote with --result FILE",
+            Self::Foreign => "name a file that check, sim, run or profile wrote with --result FILE",
             Self::Version { .. } => {
                 "make the result again, or read it with the tidegate that wrote it"
             }
@@ -170,7 +203,35 @@ impl ResultFile {
     /// Never: a report is plain data.
     pub fn of(command: ResultCommand, report: &impl Report, runs: Vec<RunRecord>) -> Self {
         let report = serde_json::from_str(&report.to_json()).expect("a report is plain data");
-        Self { format: FORMAT.to_owned(), version: VERSION, command, report, runs }
+        let (format, version) = (FORMAT.to_owned(), VERSION);
+        Self { format, version, command, report, made: None, drive: None, curves: None, runs }
+    }
+
+    /// Adds the first line of a report that has none.
+    #[must_use]
+    pub fn answered(mut self, text: &str) -> Self {
+        if let Value::Object(object) = &mut self.report {
+            object.shift_insert(0, "answer".to_owned(), text.into());
+        }
+        self
+    }
+
+    /// Adds the drive's measurements.
+    #[must_use]
+    pub fn with_drive(self, file: Option<&DriveFile>) -> Self {
+        Self { drive: file.map(DriveTables::of), ..self }
+    }
+
+    /// Adds the curves of a proof.
+    #[must_use]
+    pub fn with_curves(self, curves: Option<CurvesRecord>) -> Self {
+        Self { curves, ..self }
+    }
+
+    /// Adds when it is written, in UTC.
+    #[must_use]
+    pub fn made_at(self, when: String) -> Self {
+        Self { made: Some(when), ..self }
     }
 
     /// Reads a result file's text.
@@ -182,7 +243,7 @@ impl ResultFile {
         if header.format != FORMAT {
             return Err(UnreadableResult::Foreign);
         }
-        if header.version != u64::from(VERSION) {
+        if !u32::try_from(header.version).is_ok_and(|version| VERSIONS.contains(&version)) {
             return Err(UnreadableResult::Version { found: header.version });
         }
         serde_json::from_str(text).map_err(UnreadableResult::Damaged)
@@ -207,9 +268,16 @@ impl RunRecord {
         };
         Self {
             policy: policy.name().to_owned(),
+            curves: None,
             sources: metrics.tasks().iter().chain(metrics.loads()).map(record).collect(),
             longest_busy_interval: longest.map(BusyIntervalRecord::of),
         }
+    }
+
+    /// Adds the curves of the policy's proof.
+    #[must_use]
+    pub fn with_curves(self, curves: Option<&Curves>) -> Self {
+        Self { curves: curves.map(CurvesRecord::of), ..self }
     }
 }
 

@@ -2,6 +2,7 @@
 //! The results of one policy for a workload, beside the proof: the common part of the reports of
 //! `tidegate sim` and `tidegate run`.
 
+mod plot;
 pub(crate) mod text;
 pub(crate) mod verdict;
 
@@ -16,6 +17,8 @@ use tidegate_stats::Distribution;
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
+
+pub use plot::write_plots;
 
 /// The median, in parts per million.
 pub(crate) const P50: u32 = 500_000;

@@ -97,6 +97,10 @@ pub(crate) struct ProfileArguments {
     /// Print only whether the drive file can be used; with --plan, only how long it would take.
     #[arg(long, short, conflicts_with = "json", requires = "away_from_output")]
     pub(crate) quiet: bool,
+    /// Also write the result to this new file, for `tidegate report`; docs/reference/result.md
+    /// describes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) result: Option<PathBuf>,
 }
 
 impl ProfileArguments {

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use tidegate_engine::control::wire::Verb;
 use tidegate_model::quantity::Share;
 
+use super::LogArguments;
 use crate::values::quantity;
 
 #[derive(Debug, Args)]
@@ -35,6 +36,8 @@ pub(crate) struct ServeArguments {
     /// With --print: print the first line alone.
     #[arg(long, short, requires = "print", conflicts_with = "json")]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
     /// The form of the log, on standard error: lines for people, or one JSON object on each line.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) log_format: LogFormat,

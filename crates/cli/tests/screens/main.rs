@@ -129,6 +129,7 @@ fn redacted(line: &str, folder: &Path) -> String {
     let line = line.replace(folder, "FOLDER").replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let varying = [
         ("when = ", "DATE"),
+        ("tidegate VERSION (", "BUILD)"),
         ("    \"commit\": ", "\"COMMIT\","),
         ("      \"sha256\": ", "\"HASH\","),
         ("      \"modified\": \"", "DATE\""),

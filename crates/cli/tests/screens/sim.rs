@@ -43,11 +43,13 @@ screens! {
         "tidegate report r.json c.json -o page.html",
         "grep -c '<svg' page.html",
         "tidegate report r.json | head -n 1",
+        "tidegate report c.json --markdown | head -n 12",
         "tidegate report r.json -o page.html",
         "tidegate report recorder.toml",
-        "sed 's/\"version\":1,/\"version\":2,/' r.json > newer.json",
+        "sed 's/\"version\":2,/\"version\":3,/' r.json > newer.json",
         "tidegate report newer.json",
     ];
+    plots: ["tidegate sim recorder.toml --policy noop,dqf --jobs 50 --plot | tail -n 48"];
     /// A log of requests is an addition too; the rows beyond its limit are counted.
     request_logs: [
         "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --log r.csv",

@@ -17,5 +17,6 @@ mod faults;
 mod file_system;
 mod limits;
 mod nbd;
+mod requests;
 mod server;
 mod stores;

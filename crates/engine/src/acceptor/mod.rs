@@ -17,6 +17,7 @@ mod guest;
 mod listeners;
 mod notices;
 mod places;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
 
 use std::collections::BTreeMap;

@@ -37,7 +37,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFi
 use prover::FileProver;
 
 use crate::known_device;
-use crate::service::{Arrangement, DeviceStore, Service, ServiceParams};
+use crate::service::{Arrangement, DeviceStore, RequestSink, Service, ServiceParams};
 
 pub use crate::service::outstanding_max;
 #[cfg(any(test, feature = "harness"))]
@@ -66,6 +66,8 @@ pub struct Prepared {
     file: ServeFile,
     drive: Option<DriveFile>,
     bound: Option<(Bound, Assessment)>,
+    /// Where a server reports each request that has ended.
+    requests_to: Option<RequestSink>,
 }
 
 impl Prepared {
@@ -107,7 +109,14 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Self { path: path.to_owned(), margin, text, file, drive, bound })
+        let path = path.to_owned();
+        Ok(Self { path, margin, text, file, drive, bound, requests_to: None })
+    }
+
+    /// Lets servers of the file report each request that has ended.
+    #[must_use]
+    pub fn reporting(self, sink: RequestSink) -> Self {
+        Self { requests_to: Some(sink), ..self }
     }
 
     /// Returns the parsed file.
@@ -356,6 +365,7 @@ impl Prepared {
             drive: self.drive.clone(),
             placement: self.file.placement.clone(),
             prover: Some(Arc::new(self.prover(layout))),
+            requests_to: self.requests_to.clone(),
         })
     }
 

@@ -11,7 +11,7 @@ use super::control_plane::ControlPlane;
 use super::{Prepared, SIMULATED_ALIGNMENT, ServeError};
 use crate::acceptor::{Acceptor, Encryption, Footprint, Listener, raise_descriptors};
 use crate::peers::LogSink;
-use crate::service::{Service, Summary, View};
+use crate::service::{RequestSink, Service, Summary, View};
 
 /// The number of exports that can be admitted later with a full share of connections and memory.
 const EXPORTS_MORE: usize = 8;
@@ -119,7 +119,11 @@ impl Prepared {
         };
         let parts = exports.iter().map(|spec| (spec, part_max(spec)));
         let connections = wanted.min(CONNECTIONS_MAX);
-        Ok(Footprint::of(parts, EXPORTS_MORE, &self.file.limits, connections, is_tcp, is_encrypted))
+        let limits = &self.file.limits;
+        let footprint =
+            Footprint::of(parts, EXPORTS_MORE, limits, connections, is_tcp, is_encrypted);
+        let of_log = self.requests_to.as_ref().map_or(0, |_| RequestSink::BYTES as u64);
+        Ok(Footprint { rest: Bytes::new(footprint.rest.get() + of_log), ..footprint })
     }
 
     /// Refuses keys that [`Self::serve`] could not use.

@@ -37,6 +37,7 @@ mod ordering;
 mod params;
 mod pool;
 mod prover;
+mod request_sink;
 mod response_counts;
 mod shared;
 mod shares;
@@ -66,6 +67,7 @@ use self::inbox::{Change, Inbox, Message};
 use self::look::Recent;
 use self::offer::{CurrentOffer, Member};
 use self::pool::Pool;
+use self::request_sink::RequestReporter;
 use self::shared::Shared;
 use self::statistics::Watch;
 
@@ -82,6 +84,7 @@ pub use self::look::Look;
 pub use self::offer::{Arrangement, Offer};
 pub use self::params::ServiceParams;
 pub use self::prover::{Prover, Refusal};
+pub use self::request_sink::{RequestSink, ServedRequest};
 pub use self::response_counts::ResponseCounts;
 pub use self::statistics::{Incident, Overrun, ServiceStatistics, Stall};
 pub use self::summary::Summary;
@@ -283,6 +286,8 @@ where
     let Arrangement { plan, bounds, window, .. } = arrangement;
     let policy = params.policy(arrangement).expect("built before");
     let watch = Watch::new(is_measured.then_some(&plan.limits)).telling(heard_by);
+    let sink = params.requests_to.clone();
+    let watch = watch.reporting(sink.map(|sink| RequestReporter::new(sink, plan.depth)));
     let members = Member::of_exports(exports, bounds);
     if let Some(affinity) = Affinity::of_cpus(&params.placement.processors)
         && affinity.cpus().next().is_some()

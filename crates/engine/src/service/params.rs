@@ -9,6 +9,7 @@ use tidegate_policy::Policy;
 
 use super::offer::Arrangement;
 use super::prover::Prover;
+use super::request_sink::RequestSink;
 
 /// The parameters of a service.
 #[derive(Debug, Clone)]
@@ -37,6 +38,8 @@ pub struct ServiceParams {
     pub placement: Placement,
     /// Proves other sets of exports; `None`: the set never changes.
     pub prover: Option<Arc<dyn Prover>>,
+    /// Where each request that has ended is reported; `None`: nowhere.
+    pub requests_to: Option<RequestSink>,
 }
 
 impl ServiceParams {

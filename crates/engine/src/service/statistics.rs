@@ -12,6 +12,8 @@ use tidegate_stats::{Distribution, Memory};
 
 use super::export_statistics::ExportStatistics;
 use super::guarantee::Guarantee;
+use super::offer::ExportId;
+use super::request_sink::RequestReporter;
 
 /// A service's statistics up to an instant.
 #[derive(Debug, Clone)]
@@ -214,6 +216,8 @@ pub(crate) struct Watch {
     read: Time,
     /// The receiver of incidents; sending to it does not block this thread.
     heard_by: Option<SyncSender<Incident>>,
+    /// Reports each request that has ended, if anybody asked for that.
+    reporter: Option<RequestReporter>,
 }
 
 impl Watch {
@@ -235,6 +239,7 @@ impl Watch {
             host_late: Duration::ZERO,
             read: Time::ZERO,
             heard_by: None,
+            reporter: None,
         }
     }
 
@@ -254,6 +259,23 @@ impl Watch {
     pub(crate) fn telling(mut self, heard_by: SyncSender<Incident>) -> Self {
         self.heard_by = Some(heard_by);
         self
+    }
+
+    pub(crate) fn reporting(self, reporter: Option<RequestReporter>) -> Self {
+        Self { reporter, ..self }
+    }
+
+    /// Reports a request of this export that has ended.
+    pub(crate) fn report(
+        &mut self,
+        now: Time,
+        export: ExportId,
+        request: &Request,
+        outcome: Outcome,
+    ) {
+        if let Some(reporter) = &mut self.reporter {
+            reporter.completed(now, export, request, outcome);
+        }
     }
 
     /// Returns the instant at which a stall must be reported; `None` if it has been reported.
@@ -372,6 +394,9 @@ impl Watch {
         self.in_flight += u32::try_from(batch.len()).expect("at most the depth");
         if let Some(batches) = &mut self.batches {
             batches.dispatched(now, batch);
+        }
+        if let Some(reporter) = &mut self.reporter {
+            reporter.dispatched(now, batch);
         }
     }
 

@@ -15,6 +15,7 @@ use super::export::Export;
 use super::inbox::Message;
 use super::look::Look;
 use super::offer::Offer;
+use super::request_sink::ServedRequest;
 use super::shared::Shared;
 
 /// The age up to which statistics are returned again.
@@ -82,6 +83,11 @@ impl View {
         let offer = self.offer();
         let index = offer.ids().iter().position(|&other| other == id)?;
         Some(offer.exports()[index].name.clone())
+    }
+
+    /// Returns the name of the export of an ended request; `None` if it is no longer offered.
+    pub fn export_of(&self, served: &ServedRequest) -> Option<String> {
+        self.name_of(served.export)
     }
 
     /// Lets the service's thread serve a client that has named its export.

@@ -4,7 +4,7 @@
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::mechanics::{Mechanics, MechanicsError, Seek};
-use tidegate_model::{DriveFile, Lba, Op};
+use tidegate_model::{Bytes, DriveFile, Lba, Op};
 
 use crate::plot::Chart;
 use crate::plot::axis::{Axis, Unit};
@@ -25,17 +25,26 @@ pub(crate) fn of_drive(file: &DriveFile) -> Result<Vec<Chart>, MechanicsError> {
 
 fn seek(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
     let curve = SeekCurve::new(&mechanics.seek, mechanics.cylinders)?;
+    Ok(seek_chart(seek_points(mechanics, &curve)))
+}
+
+/// Returns the points at which a seek curve is drawn: distances in cylinders, times in ns.
+pub(crate) fn seek_points(mechanics: &Mechanics, curve: &SeekCurve) -> Vec<(u64, u64)> {
     let stroke = mechanics.cylinders.saturating_sub(1).max(1);
-    let points = distances(&mechanics.seek, stroke);
-    let points = points.into_iter().map(|distance| (distance.into(), curve.time(distance).ns()));
-    let points: Vec<(u64, u64)> = points.collect();
+    let distances = distances(&mechanics.seek, stroke).into_iter();
+    distances.map(|distance| (distance.into(), curve.time(distance).ns())).collect()
+}
+
+/// Draws a seek curve; the last point is the full stroke.
+pub(crate) fn seek_chart(points: Vec<(u64, u64)>) -> Chart {
+    let stroke = points.last().map_or(1, |point| point.0);
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
-    Ok(Chart::of_curve(
+    Chart::of_curve(
         "Seek time by distance".to_owned(),
-        Axis::ending_at(stroke.into(), "distance", ("cylinders", 1)),
+        Axis::ending_at(stroke, "distance", ("cylinders", 1)),
         Axis::reaching(highest, "seek time", MS),
         points,
-    ))
+    )
 }
 
 /// Returns the distances at which the curve is drawn: evenly over the disk, and where it was
@@ -74,21 +83,29 @@ fn zones(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
 }
 
 fn batch(measured: &MeasuredTable) -> Chart {
-    // As proofs take it.
-    let raised = measured.ns_max.iter().scan(0, |longest, &ns| {
+    let requests = requests(measured.op.map(Op::name), measured.size);
+    times(format!("b(i), the longest time of i requests at once{requests}"), &measured.ns_max)
+}
+
+/// Names the requests of a table, in brackets after a title.
+pub(crate) fn requests(op: Option<&str>, size: Option<Bytes>) -> String {
+    match (op, size) {
+        (Some(op), Some(size)) => format!(" ({op}s of {size})"),
+        _ => String::new(),
+    }
+}
+
+/// Draws a table of the times of 1, 2, .. requests, raised as proofs take it.
+pub(crate) fn times(title: String, ns_max: &[u64]) -> Chart {
+    let raised = ns_max.iter().scan(0, |longest, &ns| {
         *longest = ns.max(*longest);
         Some(*longest)
     });
-    let times = (1..).zip(raised);
-    let times: Vec<(u64, u64)> = times.collect();
-    let highest = times.iter().map(|time| time.1).max().unwrap_or(0);
-    let what = match (measured.op.map(Op::name), measured.size) {
-        (Some(op), Some(size)) => format!(" ({op}s of {size})"),
-        _ => String::new(),
-    };
+    let times: Vec<(u64, u64)> = (1..).zip(raised).collect();
+    let highest = times.last().map_or(0, |time| time.1);
     Chart::of_curve(
-        format!("b(i), the longest time of i requests at once{what}"),
-        Axis::ending_at(measured.ns_max.len() as u64, "", ("requests at once", 1)),
+        title,
+        Axis::ending_at(ns_max.len() as u64, "", ("requests at once", 1)),
         Axis::reaching(highest, "longest time", MS),
         times,
     )

@@ -13,6 +13,8 @@ pub struct Axis {
     pub label: String,
     /// The unit.
     pub unit: &'static str,
+    /// The size of the unit, a power of ten.
+    pub size: u64,
     /// The value at its end, above 0.
     pub end: u64,
     /// The ticks: values from 0 on, with their text.
@@ -35,7 +37,7 @@ impl Axis {
         let step = step(end);
         let ticks = (0..=end / step).map(|index| index * step);
         let ticks = ticks.map(|value| (value, in_units(value, size))).collect();
-        Self { label, unit, end, ticks }
+        Self { label, unit, size, end, ticks }
     }
 
     /// Returns the position of a value on an axis of length `length`.

@@ -53,7 +53,17 @@ fn result() -> ResultFile {
     let mut busy = BusyIntervals::with_room(8);
     let run = simulate(&params, Dqf::new(2, 2, 64), drive, &mut busy);
     let record = RunRecord::of(PolicyName::Dqf, &run.metrics, busy.into_longest().as_ref());
-    ResultFile::of(ResultCommand::Sim, &Example { seed: 1 }, vec![record])
+    let assessment = tidegate_analysis::assess(&workload, PolicyName::Dqf);
+    let curves = tidegate_analysis::curves(&workload, &assessment).unwrap();
+    let result = ResultFile::of(
+        ResultCommand::Sim,
+        &Example { seed: 1 },
+        vec![record.with_curves(Some(&curves))],
+    );
+    let drive = tidegate_drive::builtin::text("maxtor-atlas-10k-v").unwrap();
+    let drive = DriveFile::parse(drive).unwrap();
+    let curves = CurvesRecord::of(&curves);
+    result.with_drive(Some(&drive)).with_curves(Some(curves)).made_at("2026-01-02".to_owned())
 }
 
 #[test]
@@ -71,15 +81,30 @@ fn a_result_is_read_as_it_was_written() {
     assert_eq!(longest.end_ns - longest.begin_ns, response_max);
 }
 
+/// Goal: results of version 1 are still read. Method: one without the keys of version 2.
+#[test]
+fn a_result_of_version_1_lacks_what_version_2_added() {
+    let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
+    text["version"] = Value::from(1);
+    for key in ["made", "drive", "curves"] {
+        text.as_object_mut().unwrap().remove(key);
+    }
+    text["runs"][0].as_object_mut().unwrap().remove("curves");
+    let read = ResultFile::read(&text.to_string()).unwrap();
+    assert_eq!((&read.made, &read.drive, &read.curves), (&None, &None, &None));
+    assert_eq!(read.runs[0].curves, None);
+    assert_eq!(read.runs[0].sources, result().runs[0].sources);
+}
+
 #[test]
 fn other_versions_and_other_files_are_refused_by_name() {
     let refusal = |text: &str| ResultFile::read(text).unwrap_err().to_string();
     let text = result().to_text();
-    for version in [0, 2] {
-        let other = text.replacen("\"version\":1", &format!("\"version\":{version}"), 1);
+    for version in [0, 3] {
+        let other = text.replacen("\"version\":2", &format!("\"version\":{version}"), 1);
         let found = refusal(&other);
         assert!(found.contains(&format!("version {version} ")), "{found}");
-        assert!(found.contains("reads version 1"), "{found}");
+        assert!(found.contains("reads versions 1 to 2"), "{found}");
     }
     for foreign in ["", "{}", "drive = 1", "{\"format\": 1}", "{\"format\":\"x\",\"version\":1}"] {
         assert!(refusal(foreign).starts_with("it is not a result file"), "{foreign}");

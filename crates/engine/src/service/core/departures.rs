@@ -81,6 +81,7 @@ impl<B: DataBackend> Core<B> {
         self.watch.completed(now, &part.request, outcome);
         self.round.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
+        self.watch.report(now, export, &part.request, outcome);
         let mut late = Lateness::default();
         if part.request.class == Class::BestEffort {
             self.admitted -= 1;

@@ -103,6 +103,7 @@ pub(crate) fn params(
         drive: None,
         placement: tidegate_model::serve_file::Placement::default(),
         prover: None,
+        requests_to: None,
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tidegate_model::{Premise, Premises};
 
-/// The facts of a report of `check`, `sim` or `run`.
+/// The facts of a report of `check`, `sim`, `run` or `profile`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Facts {
     pub(super) answer: String,
@@ -25,7 +25,17 @@ pub(super) struct Facts {
     pub(super) to_do: Option<String>,
     #[serde(default)]
     premises: Premises,
-    pub(super) origin: OriginFacts,
+    /// What a measurement warns of.
+    #[serde(default)]
+    pub(super) warnings: Vec<WarningFacts>,
+    /// `None` for a measurement, of which the drive file says it.
+    pub(super) origin: Option<OriginFacts>,
+}
+
+/// A warning of `profile`.
+#[derive(Debug, Deserialize)]
+pub(super) struct WarningFacts {
+    pub(super) text: String,
 }
 
 /// One task of `check`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a page shows the facts of its results, fetches nothing, and takes no markup from a file.
-//! Method: small results written by hand.
+//! Goal: a handout shows the facts of its results, fetches nothing, and takes no markup from a
+//! file. Method: small results written by hand.
 
 use serde_json::{Value, json};
 
@@ -11,11 +11,29 @@ fn file(name: &str) -> Value {
     json!({ "name": name, "sha256": "ab12", "modified": null })
 }
 
+fn table(ns_max: [u64; 2]) -> Value {
+    json!({ "op": "read", "size_bytes": 4096, "samples": 100, "ns_max": ns_max })
+}
+
+fn curves() -> Value {
+    json!({
+        "released_ns_steps": [[0, 3]],
+        "served_ns_steps": [[12_000_000, 2], [18_000_000, 4]],
+        "distance": { "requests": 3, "released_ns": 0, "served_ns": 18_000_000 },
+    })
+}
+
 fn text(task: &str) -> Value {
     json!({
         "format": "tidegate-result",
-        "version": 1,
+        "version": 2,
         "command": "sim",
+        "made": "2026-02-03T00:00:00Z",
+        "drive": {
+            "name": "a drive", "when": "2026-01-31T10:00:00Z", "where": "machine", "how": "profile",
+            "batch": [table([5_000_000, 8_000_000])], "drain": [table([6_000_000, 7_000_000])],
+            "seek_ns": [[1, 600_000], [9, 4_000_000]],
+        },
         "report": {
             "answer": "dqf kept every deadline.",
             "drive": "a drive", "model": "pseudo", "seed": 7,
@@ -29,6 +47,7 @@ fn text(task: &str) -> Value {
         },
         "runs": [{
             "policy": "dqf",
+            "curves": curves(),
             "sources": [{ "name": task, "is_best_effort": false,
                           "response_ns_steps": [[4_000_000, 2], [9_000_000, 1]] }],
             "longest_busy_interval": {
@@ -63,8 +82,13 @@ fn a_page_shows_the_answer_the_figures_and_the_evidence() {
         "9.000ms",
         "c0ffee",
         "w.toml, SHA-256 ab12",
-        "r.json, SHA-256 cd34",
+        "r.json, made 2026-02-03T00:00:00Z, SHA-256 cd34",
         "Longest busy interval",
+        "largest distance: 18.000ms",
+        "2026-01-31T10:00:00Z, 2 days before this result",
+        "Longest time of a batch (reads of 4KiB)",
+        "Longest time to drain (reads of 4KiB)",
+        "Seek time by distance",
         "Name",
         "Date",
     ];
@@ -73,14 +97,34 @@ fn a_page_shows_the_answer_the_figures_and_the_evidence() {
     }
     assert!(!text.contains("Observed under noop"));
     // The response waits from 0 to 1 of 9 ms, and is then on the drive.
-    assert!(text.contains("class=\"waits\" d=\"M150.0 20H244.0\""), "{text}");
-    assert!(text.contains("class=\"served\" d=\"M244.0 20H996.0\""));
+    assert!(text.contains("class=\"waits\" d=\"M0.0 7H106.4\""), "{text}");
+    assert!(text.contains("class=\"served\" d=\"M106.4 7H958.0\""));
+}
+
+#[test]
+fn markdown_has_the_same_facts_and_no_charts() {
+    let text = markdown(&[result("camera|1")]);
+    let shown = [
+        "**dqf kept every deadline.**",
+        "| camera\\|1 | 3 | 0 |",
+        "12.000ms |",
+        "SHA-256 ab12",
+        "2 days before this result",
+        "| reads of 4KiB | 6.000ms | 7.000ms |",
+        "Largest distance: 18.000ms",
+    ];
+    for fact in shown {
+        assert!(text.contains(fact), "{fact} in {text}");
+    }
+    assert!(!text.contains('<') && !text.contains("\n\n\n"), "{text}");
 }
 
 #[test]
 fn a_page_fetches_nothing() {
     let text = page(&[result("camera"), result("camera")]);
-    for fetched in ["http", "src=", "href", "@import", "url(", "<script"] {
+    // The name of SVG, and an empty icon, without which a browser would ask for one.
+    let text = text.replace("http://www.w3.org/2000/svg", "").replace("href=\"data:,\"", "");
+    for fetched in ["http", "src=", "href", "@import", "url(", "fetch(", "import("] {
         assert!(!text.contains(fetched), "{fetched}");
     }
 }
@@ -88,7 +132,7 @@ fn a_page_fetches_nothing() {
 #[test]
 fn a_name_is_no_markup() {
     let text = page(&[result("<script>alert(\"x\")</script>&")]);
-    assert!(!text.contains("<script"));
+    assert!(!text.contains("<script>alert"));
     assert!(text.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;"));
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate install-files`: writes the manual pages and the completions of shells. Both come from
+//! the definition of the command line, so that they cannot contradict it.
+
+use std::path::Path;
+use std::{fs, io};
+
+use clap::CommandFactory as _;
+use clap_complete::{Shell, generate};
+
+use crate::answer::Answer;
+use crate::arguments::{Arguments, InstallFilesArguments};
+use crate::failure::Failure;
+
+/// The shells, and where each looks for completions below a prefix.
+const COMPLETIONS: [(Shell, &str); 3] = [
+    (Shell::Bash, "share/bash-completion/completions/tidegate"),
+    (Shell::Zsh, "share/zsh/site-functions/_tidegate"),
+    (Shell::Fish, "share/fish/vendor_completions.d/tidegate.fish"),
+];
+
+/// Where `man` looks for the manual pages of commands below a prefix.
+const MANUAL: &str = "share/man/man1";
+
+/// Runs the command.
+pub(crate) fn install_files(arguments: &InstallFilesArguments) -> Result<Answer, Failure> {
+    let prefix = &arguments.prefix;
+    let unwritten = |error: io::Error| {
+        let name = prefix.display();
+        Failure::input(format!("{name}: {error}"), "name a folder in which files can be made")
+    };
+    write_all(prefix).map_err(unwritten)?;
+    Ok(Answer::Yes)
+}
+
+fn write_all(prefix: &Path) -> io::Result<()> {
+    let manual = prefix.join(MANUAL);
+    fs::create_dir_all(&manual)?;
+    clap_mangen::generate_to(Arguments::command(), manual)?;
+    for (shell, path) in COMPLETIONS {
+        let path = prefix.join(path);
+        fs::create_dir_all(path.parent().expect("a file in a folder"))?;
+        let mut text = Vec::new();
+        generate(shell, &mut Arguments::command(), "tidegate", &mut text);
+        fs::write(path, text)?;
+    }
+    Ok(())
+}

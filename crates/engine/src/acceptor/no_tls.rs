@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! In place of `tls.rs` in a program that is built without OpenSSL: no keys can be read.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use tidegate_device::Socket;
+
+/// The memory of an encrypted connection: there is none.
+pub(super) const PIECE_BYTES: usize = 0;
+/// As above.
+pub(super) const STACK_BYTES: usize = 0;
+
+const REFUSAL: &str = "this tidegate is built without TLS, so it cannot use the keys";
+
+/// The server's keys, which this program never has.
+#[derive(Debug)]
+pub(crate) enum Encryption {}
+
+impl Encryption {
+    /// Refuses pre-shared keys.
+    pub(crate) fn with_keys(_: &Path) -> Result<Self, String> {
+        Err(REFUSAL.to_owned())
+    }
+
+    /// Refuses certificates.
+    pub(crate) fn with_certificates(_: &Path) -> Result<Self, String> {
+        Err(REFUSAL.to_owned())
+    }
+
+    /// Never called.
+    pub(super) fn start(&self, _: &Socket, _: Duration) -> io::Result<OwnedFd> {
+        match *self {}
+    }
+}

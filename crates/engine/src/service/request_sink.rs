@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reports each request of a service that has ended, without waiting for the thread that logs them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use tidegate_host::{Dispatches, EndedRequest};
+use tidegate_model::{Outcome, Request, Time};
+
+use super::offer::ExportId;
+
+/// The ended requests that can wait to be logged: at 10,000 a second, those of a second and a half.
+const WAITING_MAX: usize = 1 << 14;
+
+/// A request that has ended, and its export.
+#[derive(Debug, Clone, Copy)]
+pub struct ServedRequest {
+    pub(crate) export: ExportId,
+    /// The request with its times, which count from the start of the service.
+    pub ended: EndedRequest,
+}
+
+/// The end of a channel to which a service sends its ended requests. The service never waits: a
+/// request that does not fit is counted.
+#[derive(Debug, Clone)]
+pub struct RequestSink {
+    sender: SyncSender<ServedRequest>,
+    lost: Arc<AtomicU64>,
+}
+
+impl RequestSink {
+    /// The memory that waiting requests take, with a number beside each.
+    pub const BYTES: usize = WAITING_MAX * (size_of::<ServedRequest>() + size_of::<usize>());
+
+    /// Creates a channel.
+    pub fn channel() -> (Self, Receiver<ServedRequest>) {
+        let (sender, receiver) = sync_channel(WAITING_MAX);
+        (Self { sender, lost: Arc::default() }, receiver)
+    }
+
+    /// Returns how many requests were not sent because too many waited.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    fn send(&self, served: ServedRequest) {
+        if self.sender.try_send(served).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The part of the log in the service's thread.
+#[derive(Debug)]
+pub(crate) struct RequestReporter {
+    dispatches: Dispatches,
+    sink: RequestSink,
+}
+
+impl RequestReporter {
+    /// Creates a reporter with memory for `in_flight_max` requests in flight.
+    pub(crate) fn new(sink: RequestSink, in_flight_max: u32) -> Self {
+        Self { dispatches: Dispatches::with_room(in_flight_max), sink }
+    }
+
+    pub(crate) fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        self.dispatches.begin(now, batch);
+    }
+
+    pub(crate) fn completed(
+        &mut self,
+        now: Time,
+        export: ExportId,
+        request: &Request,
+        outcome: Outcome,
+    ) {
+        let ended = self.dispatches.end(now, request, outcome);
+        self.sink.send(ServedRequest { export, ended });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{Bytes, Class, RequestId};
+
+    use super::*;
+
+    /// Goal: a reader that stands still costs rows, which are counted, and no time.
+    #[test]
+    fn a_full_channel_loses_rows_and_counts_them() {
+        let (sink, receiver) = RequestSink::channel();
+        let mut reporter = RequestReporter::new(sink.clone(), 4);
+        let request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
+        for _ in 0..WAITING_MAX + 3 {
+            reporter.dispatched(Time::ZERO, &[request]);
+            reporter.completed(Time::ZERO, ExportId(7), &request, Outcome::Done);
+        }
+        assert_eq!(sink.lost(), 3);
+        let first = receiver.recv().unwrap();
+        assert_eq!((first.export, first.ended.dispatched), (ExportId(7), Some((1, Time::ZERO))));
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Draws the charts of a page as inline SVG, in the colours of its style sheet.
+
+use std::collections::BTreeMap;
+
+use super::facts::TaskFacts;
+use super::frame::{Frame, SMALL, WIDE};
+use super::html::Markup;
+use super::ms;
+use crate::plot::{Axis, Chart};
+use crate::result::{CurvesRecord, SourceRecord};
+
+/// The unit of times; values are in nanoseconds.
+pub(super) const MS: (&str, u64) = ("ms", 1_000_000);
+
+/// The bars of a histogram.
+const BARS: u64 = 48;
+
+/// The points of a curve, beyond which steps are joined.
+const POINTS: usize = 512;
+
+/// Draws one task's response times: the share of jobs that took at most a time, the histogram
+/// behind it, and the bound.
+pub(super) fn distribution(task: &TaskFacts, source: &SourceRecord) -> String {
+    let steps = &source.response_ns_steps;
+    let jobs: u64 = steps.iter().map(|step| step.1).sum();
+    let longest = steps.last().map_or(0, |step| step.0);
+    let end = longest.max(task.bound_ns.unwrap_or(0)).max(1);
+    // A little room right of the bound.
+    let x = Axis::ending_at(end + end / 20, "response time", MS);
+    let share = |jobs, label: &str| (jobs, label.to_owned());
+    let ticks = vec![share(0, "0 %"), share(jobs / 2, "50 %"), share(jobs, "100 %")];
+    let up = Axis { label: String::new(), unit: "", size: 1, end: jobs.max(1), ticks };
+    let bound = task.bound_ns.map_or("no bound".to_owned(), |ns| format!("bound {}", ms(Some(ns))));
+    let remark = format!("longest {}, {bound}", ms(task.response_ns_max));
+    let mut picture = Markup::default();
+    picture.raw(&bars(steps, &x));
+    let mut path = Markup::default();
+    write!(path, "M0 {}", SMALL.height);
+    let stride = steps.len().div_ceil(POINTS).max(1);
+    let mut up_to = 0;
+    for (index, &(ns, count)) in steps.iter().enumerate() {
+        up_to += count;
+        // Joined steps rise at their last time, so that the curve never promises more than was
+        // seen.
+        if (index + 1) % stride == 0 || index + 1 == steps.len() {
+            write!(path, "H{}V{}", SMALL.across(&x, ns), SMALL.down(&up, up_to));
+        }
+    }
+    writeln!(picture, "<path class=\"curve\" d=\"{}H{}\"/>", path.into_text(), SMALL.inner());
+    if let Some(bound) = task.bound_ns {
+        let x = SMALL.across(&x, bound);
+        writeln!(picture, "<path class=\"bound\" d=\"M{x} 0V{}\"/>", SMALL.height);
+    }
+    let labels = SMALL.labels(&up);
+    let (title, legend) = (task.name.as_str(), &[][..]);
+    let frame = Frame { outline: SMALL, title, remark: &remark, legend, x: &x, labels };
+    frame.draw(&picture.into_text())
+}
+
+/// Draws the number of jobs in each of [`BARS`] equal stretches of time.
+fn bars(steps: &[(u64, u64)], x: &Axis) -> String {
+    let stretches = Axis::ending_at(BARS, "", ("", 1));
+    let mut counts = BTreeMap::new();
+    for &(ns, count) in steps {
+        *counts.entry(x.place(ns, BARS)).or_insert(0_u64) += count;
+    }
+    let up = Axis::ending_at(counts.values().copied().max().unwrap_or(0), "", ("", 1));
+    let mut path = Markup::default();
+    for (bar, count) in counts {
+        let [left, right] = [bar, bar + 1].map(|bar| SMALL.across(&stretches, bar));
+        let (top, bottom) = (SMALL.down(&up, count), SMALL.height);
+        write!(path, "M{left} {bottom}V{top}H{right}V{bottom}Z");
+    }
+    format!("<path class=\"bar\" d=\"{}\"/>\n", path.into_text())
+}
+
+/// Draws a chart of one curve.
+pub(super) fn plot(chart: &Chart) -> String {
+    let points = chart.curves.iter().flat_map(|curve| &curve.points);
+    let place =
+        |&(x, y): &(u64, u64)| format!("{} {}", SMALL.across(&chart.x, x), SMALL.down(&chart.y, y));
+    let points: Vec<String> = points.map(place).collect();
+    let mut picture = Markup::default();
+    if !points.is_empty() {
+        writeln!(picture, "<path class=\"curve\" d=\"M{}\"/>", points.join("L"));
+    }
+    let remark = format!("{} in {}", chart.y.label, chart.y.unit);
+    let labels = SMALL.labels(&chart.y);
+    let (title, legend) = (chart.title.as_str(), &[][..]);
+    let frame = Frame { outline: SMALL, title, remark: &remark, legend, x: &chart.x, labels };
+    frame.draw(&picture.into_text())
+}
+
+/// Draws the request curve and the supply curve with their largest horizontal distance.
+pub(super) fn curves(record: &CurvesRecord) -> String {
+    let last = |steps: &[(u64, u64)]| steps.last().copied().unwrap_or_default();
+    let (released, served) = (last(&record.released_ns_steps), last(&record.served_ns_steps));
+    let end = released.0.max(served.0);
+    let x = Axis::ending_at(end + end / 20, "time from the dispatch of the carry-in batch", MS);
+    let y = Axis::reaching(released.1.max(served.1), "requests", ("requests", 1));
+    let stairs = |steps: &[(u64, u64)]| {
+        let mut path = Markup::default();
+        write!(path, "M0 {}", WIDE.height);
+        for &(at, requests) in steps {
+            write!(path, "H{}V{}", WIDE.across(&x, at), WIDE.down(&y, requests));
+        }
+        path.into_text()
+    };
+    let distance = record.distance;
+    let [from, to] = [distance.released_ns, distance.served_ns].map(|at| WIDE.across(&x, at));
+    let mut picture = Markup::default();
+    writeln!(
+        picture,
+        "<path class=\"curve\" d=\"{}H{}\"/><path class=\"supply\" d=\"{}\"/>\
+         <path class=\"distance\" d=\"M{from} {height}H{to}\"/>",
+        stairs(&record.released_ns_steps),
+        WIDE.inner(),
+        stairs(&record.served_ns_steps),
+        height = WIDE.down(&y, distance.requests),
+    );
+    let length = ms(Some(distance.served_ns.saturating_sub(distance.released_ns)));
+    let longest = format!("largest distance: {length}");
+    let legend =
+        [("curve", "requests released"), ("supply", "requests complete"), ("distance", &longest)];
+    let frame = Frame {
+        outline: WIDE,
+        title: "Request and supply curves",
+        remark: &longest,
+        legend: &legend,
+        x: &x,
+        labels: WIDE.labels(&y),
+    };
+    frame.draw(&picture.into_text())
+}
