@@ -2,7 +2,8 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check lint docs book bench proof coqchk fuzz wheel test-python tools test-tools test-vm
+.PHONY: help build demo test check lint docs book bench proof coqchk fuzz wheel test-python tools test-tools test-vm \
+    dist test-dist test-browser
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,8 +46,18 @@ fuzz: ## Fuzz serve files, the control socket, requests and NBD, SECONDS=60 each
 wheel: ## Build the wheel of the Python package in target/wheels
 	@scripts/python.sh
 
+dist: tools ## Build a Debian package and static programs in target/dist; install missing tools in target
+	@scripts/dist.sh "$(TARGET)"
+
+test-dist: dist ## Install, use and purge them in a clean Debian root, and compare a second build
+	@scripts/test-dist.sh "$(TARGET)" twice
+
 test-python: ## Install the wheel into a clean environment and test it there
 	@scripts/python.sh test
+
+test-browser: tools ## Open the pages of `tidegate report` in headless Chromium; pictures in target/browser
+	$(CARGO) build --locked -p tidegate
+	@scripts/test-browser.sh "$(TARGET)"
 
 test-vm: ## Compare bounds with Linux 6.1 and 6.12 in a virtual machine (QEMU); PART=stock, target or watch for a part
 	$(CARGO) build --locked -p tidegate -p tidegate-vm
