@@ -34,8 +34,8 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     let planned = workload.planned();
     let assessment = ceilings::graded(&planned, assessed(&planned, policy).unless_void());
     let mut assessment = by_order::graded(&planned, assessment);
-    for task in &mut assessment.tasks {
-        *task = task.at_client(workload.host.time());
+    for (task, around) in assessment.tasks.iter_mut().zip(workload.around_policy()) {
+        *task = task.at_client(around);
     }
     assessment
 }
@@ -93,9 +93,9 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
         in_rhythm(least.map(|least| least.map(|(bound, _)| bound)).collect())
     });
     let [fifo, edf, dqf] = [fifo.flatten(), edf.flatten(), dqf.flatten()];
-    let around = workload.host.time().around_policy();
+    let around: Vec<Duration> = workload.around_policy().collect();
     let of_task = |column: &Option<Vec<Option<Duration>>>, task: usize| {
-        column.as_ref()?[task]?.checked_add(around)
+        column.as_ref()?[task]?.checked_add(around[task])
     };
     let comparison = |task: usize| Comparison {
         fifo: of_task(&fifo, task),
@@ -202,12 +202,20 @@ fn rests_on_costs(workload: &Workload) -> Premise {
 /// Returns the premise about the host's time, whether it is known or not.
 fn of_host(host: Host) -> Premise {
     match host {
-        Host::Unstated => {
-            let text = "the bounds do not contain the host's time: they count from the instant at \
-                        which the policy gets a request to its completion by the drive";
+        Host::Unstated | Host::Charged(None) => {
+            let from = match host {
+                Host::Charged(_) => "a job's arrival, with its jitter,",
+                Host::Unstated | Host::Stated(_) => {
+                    "the instant at which the policy gets a request"
+                }
+            };
+            let text = format!(
+                "the bounds do not contain the host's time: they count from {from} to its completion \
+                 by the drive"
+            );
             Premise::new(PremiseCode::HostTimeExcluded, "no host time", text)
         }
-        Host::Stated(time) | Host::Charged(time) => {
+        Host::Stated(time) | Host::Charged(Some(time)) => {
             let HostTime { release, submit, complete, reply } = time;
             let text = format!(
                 "the bounds are those of the clients, and contain the host's time as stated: up to \

@@ -2,8 +2,8 @@
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
 use tidegate_model::{
-    BatchCost, BatchTable, DispatchMode, DriveLimits, Duration, Grade, HostTime, Plan, PolicyName,
-    Premises, Workload,
+    BatchCost, BatchTable, DispatchMode, DriveLimits, Duration, Grade, Plan, PolicyName, Premises,
+    Workload,
 };
 
 use crate::bounds::{BoundName, Bounds};
@@ -94,11 +94,10 @@ pub enum Limit {
 }
 
 impl TaskAssessment {
-    /// Returns the assessment as the client sees it. Each bound grows by `release` and `reply`: the
-    /// client releases a request up to `release` before the policy sees it, and receives the reply up
-    /// to `reply` after the policy sees the completion. A bound that overflows becomes `None`.
-    pub(crate) fn at_client(self, host: HostTime) -> Self {
-        let around = host.around_policy();
+    /// Returns the assessment as the client sees it. Each bound grows by `around`: the longest time from
+    /// a job's arrival until the policy sees it, and from the completion until the client has the reply.
+    /// A bound that overflows becomes `None`.
+    pub(crate) fn at_client(self, around: Duration) -> Self {
         let bounds = self.bounds.later_by(around);
         Self { bounds, response_max: bounds.least(), ..self }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The steps of a task's bound with their times, for readers. Nothing is proved by them.
 
-use tidegate_model::{Duration, HostTime, PolicyName, Workload};
+use tidegate_model::{Duration, HostTime, PolicyName, Task, Workload};
 
 use crate::regulated::Regulated;
 use crate::select;
@@ -26,6 +26,8 @@ pub struct Explanation {
     pub last_batch_max: Duration,
     /// The time from the window's start to the instant at which the policy sees the job.
     pub released: Duration,
+    /// The task's jitter.
+    pub jitter: Duration,
     /// The host's time around the policy.
     pub host: HostTime,
     /// The host's time in each of the batches.
@@ -42,7 +44,7 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
         return vec![None; workload.tasks.len()];
     };
     let workload = &*workload.planned();
-    let explanation = |steps: dqf::Steps| Explanation {
+    let explanation = |steps: dqf::Steps, jitter: Duration| Explanation {
         steps,
         batch_max: system.batch_max,
         best_effort_fill: system.best_effort_fill,
@@ -50,15 +52,18 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
         full_batch_max: steps.full_batch_max(&system),
         last_batch_max: steps.last_batch_max(&system),
         released: Duration::from_ns(steps.released_ns),
+        jitter,
         host: workload.host.time(),
         host_in_batch: workload.host_in_batch(),
     };
-    let of_task = |(steps, task): (Option<dqf::Steps>, &TaskAssessment)| {
-        let (response, _) = task.response_max?;
+    let of_task = |((steps, assessed), task): ((Option<dqf::Steps>, &TaskAssessment), &Task)| {
+        let (response, _) = assessed.response_max?;
+        let explanation = explanation(steps?, task.jitter);
         // Another bound may be the least one.
-        steps.map(explanation).filter(|explanation| explanation.total() == Some(response))
+        (explanation.total() == Some(response)).then_some(explanation)
     };
-    dqf::steps(&system).into_iter().zip(&assessment.tasks).map(of_task).collect()
+    let steps = dqf::steps(&system).into_iter().zip(&assessment.tasks);
+    steps.zip(&workload.tasks).map(of_task).collect()
 }
 
 /// Returns the request and supply curves, without the host's time; `None` for a policy, a bound or
@@ -93,7 +98,8 @@ impl Explanation {
     pub fn total(&self) -> Option<Duration> {
         let full = self.full_batch_max.checked_mul(self.steps.full_batches)?;
         let all = self.carry_in_max.checked_add(full)?.checked_add(self.last_batch_max)?;
-        all.checked_add(self.host.around_policy())?.checked_sub(self.released)
+        let around = self.host.around_policy().checked_add(self.jitter)?;
+        all.checked_add(around)?.checked_sub(self.released)
     }
 }
 

@@ -80,7 +80,6 @@ pub fn soft_promise(
     {
         return None;
     }
-    let host = workload.host.time();
     let planned = workload.planned();
     let system = System {
         tasks: sporadic(&planned.tasks),
@@ -90,11 +89,13 @@ pub fn soft_promise(
     };
     let hard = System { table: planned.table.clone(), ..system.clone() };
     let bounds = assessment.tasks.iter().map(|task| task.response_max);
-    let around = host.around_policy();
-    let at_policy = bounds.map(|bound| bound?.0.checked_sub(around));
+    let at_policy = bounds.zip(workload.around_policy());
+    let at_policy = at_policy.map(|(bound, around)| bound?.0.checked_sub(around));
     let responses: Option<Vec<Duration>> = at_policy.collect();
     let (response_ns, leaders) = promise(&system, &hard, &responses?)?;
     let miss = (leaders * u128::from(exceedance_ppb)).min(WHOLE_PPB);
+    // One promise for all tasks.
+    let around = workload.around_policy().max().unwrap_or_default();
     Some(SoftPromise {
         response_max: Duration::from_ns(response_ns).checked_add(around)?,
         miss_ppb_max: u64::try_from(miss).ok()?,

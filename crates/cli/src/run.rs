@@ -172,6 +172,7 @@ fn head(
         size: target.size(),
         real_time_granted: real_time.is_complete(),
         real_time: real_time.to_string(),
+        arrivals: tidegate_report::arrivals(workload),
         seed,
         premises: workload.premises.clone(),
         more: String::new(),

@@ -5,19 +5,23 @@
 //! It observes the loop, so runs in virtual time without it have no cost.
 
 use tidegate_host::{BatchWatch, Observer};
-use tidegate_model::{Class, Outcome, Plan, Request, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Host, Outcome, Plan, Request, TaskIndex, Time};
 use tidegate_stats::{Distribution, Memory};
 
 /// Measures host and device separately from the policy.
 #[derive(Debug, PartialEq)]
 pub struct DeviceWatch {
-    /// The host's lateness in releasing jobs: from the nominal release until the policy got the
-    /// job. It is part of every response time.
+    /// The host's lateness in releasing jobs: from the nominal release, its jitter
+    /// excluded, until the policy got the job. It is part of every response time.
     pub host_lateness: Distribution,
     /// The device's service time of a request: from submission until the host saw it complete.
     pub device_time: Distribution,
     /// Compares batches with the table.
     pub batches: BatchWatch,
+    /// The jitter of each task.
+    jitters: Vec<Duration>,
+    /// What the workload says of the host's time.
+    host: Host,
     /// The submission time of the request in each slot.
     submitted: Vec<Time>,
     /// The job whose request was released last; its further requests do not count.
@@ -27,8 +31,10 @@ pub struct DeviceWatch {
 impl DeviceWatch {
     /// Makes a watch that compares batches with the plan's limits. It reserves room for `expected` outstanding requests,
     /// so that it allocates no memory below that.
-    pub(crate) fn new(plan: &Plan, expected: usize) -> Self {
+    pub(crate) fn new(plan: &Plan, host: Host, expected: usize) -> Self {
         Self {
+            jitters: plan.tasks.iter().map(|task| task.jitter).collect(),
+            host,
             host_lateness: Distribution::new(Memory::Beforehand),
             device_time: Distribution::new(Memory::Beforehand),
             batches: BatchWatch::new(&plan.limits),
@@ -38,12 +44,28 @@ impl DeviceWatch {
     }
 }
 
+impl DeviceWatch {
+    /// Returns how late the host is with a job, its jitter excluded. Where the host's time is stated,
+    /// a request does not tell its jitter from that time, so a job with jitter has no figure.
+    fn lateness(&self, now: Time, request: &Request) -> Option<Duration> {
+        match self.host.stated() {
+            None => Some(now.since(request.eligible)),
+            Some(_) if self.jitters[request.task.index()].is_zero() => {
+                Some(now.since(request.released))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
 impl Observer for DeviceWatch {
     fn released(&mut self, now: Time, request: &Request) {
         let job = Some((request.task, request.released));
         if request.class != Class::BestEffort && self.last_job != job {
             self.last_job = job;
-            self.host_lateness.record(now.since(request.released));
+            if let Some(late) = self.lateness(now, request) {
+                self.host_lateness.record(late);
+            }
         }
     }
 

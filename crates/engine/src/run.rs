@@ -80,7 +80,8 @@ where
         memory: Memory::Beforehand,
         ..HostParams::new(params.workload, params.length)
     };
-    let watch = DeviceWatch::new(params.plan, host_params.expected_outstanding());
+    let watch =
+        DeviceWatch::new(params.plan, params.workload.host, host_params.expected_outstanding());
     let mut observers = (watch, follower);
     let mut host = Host::new(&host_params, policy, backend, &mut observers);
     let is_cancelled = || cancel.load(Ordering::Relaxed);

@@ -9,6 +9,7 @@
 
 mod backend;
 mod batch_watch;
+mod bunch;
 mod busy_interval;
 mod contract_watch;
 mod delay;
@@ -23,6 +24,7 @@ mod request_log;
 mod round;
 mod run;
 mod run_state;
+mod seen;
 mod source;
 mod sources;
 
@@ -35,7 +37,7 @@ pub use host::Host;
 pub use ledger::slot;
 pub use metrics::{RunMetrics, SourceMetrics, Totals};
 pub use observer::Observer;
-pub use params::{HostParams, Length, Releases};
+pub use params::{HostParams, Length};
 pub use positions::has_room;
 pub use request_log::{Dispatches, EndedRequest, RequestLog};
 pub use round::{Requests, Round};

@@ -16,19 +16,6 @@ pub enum Length {
     Duration(Duration),
 }
 
-/// The times at which tasks release, after their first release at `offset`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Releases {
-    /// Once per period.
-    Periodic,
-    /// Consecutive releases are a period plus a random time apart, uniform from zero to
-    /// `extra_max`.
-    Sporadic {
-        /// The longest additional time.
-        extra_max: Duration,
-    },
-}
-
 /// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct HostParams<'a> {
@@ -36,8 +23,6 @@ pub struct HostParams<'a> {
     pub workload: &'a Workload,
     /// The length of the run.
     pub length: Length,
-    /// Whether tasks release periodically or sporadically.
-    pub releases: Releases,
     /// The seed of all random numbers of the workload.
     pub seed: u64,
     /// The drive's size, or the assumed size: requests lie within it.
@@ -58,13 +43,12 @@ impl<'a> HostParams<'a> {
     /// The capacity of a drive whose file does not state it.
     pub const CAPACITY_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
-    /// Makes a run with periodic releases, seed 0, the default capacity, and the largest possible
+    /// Makes a run with seed 0, the default capacity, and the largest possible
     /// limit of outstanding requests.
     pub const fn new(workload: &'a Workload, length: Length) -> Self {
         Self {
             workload,
             length,
-            releases: Releases::Periodic,
             seed: 0,
             capacity: Self::CAPACITY_DEFAULT,
             outstanding_max: Ledger::OUTSTANDING_MAX,

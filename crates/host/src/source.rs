@@ -10,23 +10,37 @@
 //! one for each buffer, and loses the jobs beyond them. The release is the instant at which the
 //! program sends its requests, so the response time of a delayed job counts from r(k). A source
 //! that never reaches its limit is released like one without a limit.
+//!
+//! # Jitter
+//! The policy may see a job later than it arrives, at its nominal instant: see `seen`.
 
 use tidegate_model::{
-    Bandwidth, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request,
+    Arrivals, Bandwidth, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request,
     RequestId, Tag, Task, TaskIndex, Time,
 };
 
-use crate::delay::delay_up_to;
-use crate::params::{HostParams, Length, Releases};
+use crate::bunch::Bunch;
+use crate::delay::up_to;
+use crate::params::{HostParams, Length};
 use crate::positions::Positions;
+use crate::seen::Seen;
 
 /// The trigger of a source's releases.
 #[derive(Debug)]
 enum ReleaseTrigger {
-    /// The time since its last release: `gap`, plus a random time up to `extra_max`.
-    Timed { gap: Duration, extra_max: Duration },
+    /// The time since the last arrival: `gap`, plus a time that `arrivals` gives.
+    Timed { gap: Duration, arrivals: TimedArrivals },
     /// The completion of one of its own jobs.
     ClosedLoop,
+}
+
+/// How a source with a timer arrives.
+#[derive(Debug)]
+enum TimedArrivals {
+    /// The gap, plus a random time up to `extra_max`, after the last arrival.
+    Apart { extra_max: Duration },
+    /// With all other bunched tasks.
+    Bunched(Bunch),
 }
 
 /// A task or load at run time.
@@ -49,36 +63,6 @@ pub(crate) struct Source {
     /// The number of jobs that it may still release.
     jobs_left: u64,
     limit: Limit,
-}
-
-/// How a policy sees a source's releases if the workload states the host's time: when it sees them,
-/// and due as much later as its contract with the policy says.
-#[derive(Debug)]
-struct Seen {
-    /// Whether the contract counts from the instant at which the policy sees a release.
-    is_stated: bool,
-    /// The longest delay that a simulated host adds.
-    delay_max: Duration,
-    random: Random,
-    /// The nominal instant of the next job, if its timer is later.
-    nominal: Option<Time>,
-}
-
-impl Seen {
-    /// The first stream of random numbers of delays; a source draws all else from its own stream.
-    const STREAM: u64 = 1 << 41;
-
-    /// Jobs are seen in order, so a source whose releases are closer together than the longest delay
-    /// is not delayed; no bound counts on it.
-    fn new(index: TaskIndex, gap: Duration, params: &HostParams) -> Self {
-        let delay_max = params.delays.map(|host| host.release).filter(|&delay| delay < gap);
-        Self {
-            is_stated: params.workload.host.uncharged().is_some(),
-            delay_max: delay_max.unwrap_or_default(),
-            random: Random::new(params.seed, Self::STREAM + u64::from(index.0)),
-            nominal: None,
-        }
-    }
 }
 
 /// The number of a source's outstanding jobs, and its effect on the next job.
@@ -125,16 +109,17 @@ pub(crate) struct JobEnd {
 
 impl Source {
     pub(crate) fn of_task(task: &Task, index: TaskIndex, params: &HostParams) -> Self {
-        let extra_max = match params.releases {
-            Releases::Periodic => Duration::ZERO,
-            Releases::Sporadic { extra_max } => extra_max,
-        };
         let (random, positions) = chance(index, task.place, task.size, params);
-        let behind = params.workload.host.uncharged().and_then(|host| host.task_behind(task));
+        let arrivals = match task.arrivals {
+            Arrivals::Periodic => TimedArrivals::Apart { extra_max: Duration::ZERO },
+            Arrivals::Sporadic { extra_max } => TimedArrivals::Apart { extra_max },
+            Arrivals::Bunched => TimedArrivals::Bunched(Bunch::of(task, index, params)),
+        };
+        let behind = params.workload.uncharged_way().and_then(|way| way.task_behind(task));
         let deadline = behind.map_or(task.deadline, |behind| behind.deadline);
         Self {
             index,
-            trigger: ReleaseTrigger::Timed { gap: task.period, extra_max },
+            trigger: ReleaseTrigger::Timed { gap: task.period, arrivals },
             class: task.class,
             deadline: Some(deadline),
             requests: task.requests,
@@ -143,7 +128,7 @@ impl Source {
             positions,
             random,
             is_optional: task.quality_ppm < Task::QUALITY_ALL_PPM,
-            seen: Seen::new(index, task.period, params),
+            seen: Seen::new(index, task.period, task.jitter, params),
             jobs_left: jobs(params.length),
             limit: Limit::new(task.outstanding_max),
         }
@@ -157,8 +142,10 @@ impl Source {
             Intensity::Rate(rate) => (Some(gap(rate)), None),
             Intensity::Paced { rate, outstanding } => (Some(gap(rate)), Some(outstanding)),
         };
-        let timed = |gap| ReleaseTrigger::Timed { gap, extra_max: Duration::ZERO };
-        let trigger = gap.map_or(ReleaseTrigger::ClosedLoop, timed);
+        let trigger = gap.map_or(ReleaseTrigger::ClosedLoop, |gap| {
+            let arrivals = TimedArrivals::Apart { extra_max: Duration::ZERO };
+            ReleaseTrigger::Timed { gap, arrivals }
+        });
         let gap = gap.unwrap_or_default();
         let (random, positions) = chance(index, load.place, load.size, params);
         Self {
@@ -173,7 +160,7 @@ impl Source {
             random,
             // A load that runs with tasks ends with them.
             is_optional: false,
-            seen: Seen::new(index, gap, params),
+            seen: Seen::new(index, gap, Duration::ZERO, params),
             jobs_left: if params.is_led_by_tasks() { u64::MAX } else { jobs(params.length) },
             limit: Limit::new(under_way_max),
         }
@@ -211,22 +198,30 @@ impl Source {
         JobEnd { is_next_freed: waited.is_some(), is_last }
     }
 
+    /// Returns the instant of its first job, given its task's offset.
+    pub(crate) fn first_job(&mut self, offset: Duration) -> Time {
+        match &mut self.trigger {
+            ReleaseTrigger::Timed { arrivals: TimedArrivals::Bunched(bunch), .. } => bunch.first(),
+            ReleaseTrigger::Timed { .. } | ReleaseTrigger::ClosedLoop => Time::ZERO + offset,
+        }
+    }
+
     /// Returns the nominal instant of the job whose timer expired at `at`.
     pub(crate) fn nominal(&mut self, at: Time) -> Time {
-        let seen = self.seen.nominal.take();
-        self.limit.freed.take().or(seen).unwrap_or(at)
+        let seen = self.seen.take_nominal(at);
+        self.limit.freed.take().unwrap_or(seen)
     }
 
     /// Returns the instant at which the policy sees the job with the nominal instant `at`, and
     /// remembers that job.
     pub(crate) fn seen_at(&mut self, at: Time) -> Time {
-        if self.seen.delay_max.is_zero() {
-            return at;
-        }
-        self.seen.nominal = Some(at);
-        // A delay beyond the end of time is none.
-        let delay = delay_up_to(self.seen.delay_max, &mut self.seen.random);
-        at.checked_add(delay).unwrap_or(at)
+        let jitter = match &self.trigger {
+            ReleaseTrigger::Timed { arrivals: TimedArrivals::Bunched(bunch), .. } => {
+                self.seen.bunched(bunch.is_at_start())
+            }
+            ReleaseTrigger::Timed { .. } | ReleaseTrigger::ClosedLoop => self.seen.jitter(),
+        };
+        self.seen.at(at, jitter)
     }
 
     /// Returns whether the job with the nominal instant `at` must wait for a completion; if so,
@@ -252,22 +247,24 @@ impl Source {
     /// Returns the next job's nominal instant, given that the last job was due at `at` and released
     /// at `released`; `None` if that instant is not before `until`.
     pub(crate) fn next_job(&mut self, at: Time, released: Time, until: Time) -> Option<Time> {
-        let ReleaseTrigger::Timed { gap, extra_max } = self.trigger else {
+        let ReleaseTrigger::Timed { gap, arrivals } = &mut self.trigger else {
             unreachable!("a closed loop has no timer");
         };
-        if !self.is_open() {
+        if self.jobs_left == 0 {
             return None;
         }
-        let extra = match extra_max.ns().checked_add(1) {
-            Some(1) => 0,
-            Some(bound) => self.random.below(bound),
-            None => self.random.bits(),
-        };
+        let gap = *gap;
         let lag_max = self.limit.under_way_max.and_then(|jobs| gap.checked_mul(u64::from(jobs)));
         // If the lag reaches back before the start of time, it has no effect.
         let earliest = lag_max.and_then(|lag_max| released.since(Time::ZERO).checked_sub(lag_max));
         let at = at.max(Time::ZERO + earliest.unwrap_or_default());
-        let next = at.checked_add(gap).and_then(|at| at.checked_add(Duration::from_ns(extra)));
+        let next = match arrivals {
+            TimedArrivals::Apart { extra_max } => {
+                let extra = up_to(*extra_max, &mut self.random);
+                at.checked_add(gap).and_then(|at| at.checked_add(extra))
+            }
+            TimedArrivals::Bunched(bunch) => bunch.next(at, gap),
+        };
         assert!(next.is_some() || until < Time::MAX, "a run of so many jobs exceeds 584 years");
         next.filter(|&next| next < until)
     }
@@ -277,10 +274,10 @@ impl Source {
         self.requests
     }
 
-    /// Makes a request with that identifier, released at that nominal instant, which the policy sees
-    /// at `now`.
+    /// Makes a request with that identifier, of a job that arrived at `released` and that the policy
+    /// sees at `now`.
     pub(crate) fn request(&mut self, id: RequestId, released: Time, now: Time) -> Request {
-        let eligible = if self.seen.is_stated { now } else { released };
+        let eligible = self.seen.eligible(released, now);
         Request {
             id,
             task: self.index,

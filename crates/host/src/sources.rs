@@ -125,7 +125,7 @@ impl Sources {
 
     fn add_task(&mut self, task: &Task, params: &HostParams) {
         let mut source = Source::of_task(task, self.next_index(), params);
-        let first = Time::ZERO + task.offset;
+        let first = source.first_job(task.offset);
         if source.is_open() && first < self.ending.until {
             self.timers.push(Reverse((source.seen_at(first), source.index())));
             self.ending.tasks_open_count += 1;

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! To a policy, drive and host together are a slower drive, and a client behind the host is a task
-//! with a shorter period and a shorter deadline (`docs/theory/host-time.md` section 30). This module
-//! makes that workload; analysis, plan and checkers then know nothing of the host.
+//! with a shorter period and a shorter deadline (`docs/theory/host-time.md` section 30). A task's own
+//! jitter lengthens the way to the policy of its jobs alone. This module makes that workload;
+//! analysis, plan and checkers then know nothing of host and jitter.
 
 use std::borrow::Cow;
 
@@ -56,10 +57,20 @@ impl HostTime {
         self.release + self.reply
     }
 
+    /// Returns the times on the way of this task's requests: its jitter is part of `release`.
+    ///
+    /// # Panics
+    /// As [`Self::of_batch`].
+    #[must_use]
+    pub fn with_jitter_of(self, task: &Task) -> Self {
+        Self { release: self.release + task.jitter, ..self }
+    }
+
     /// Returns the task as the policy sees it; `None` if nothing is left of its period or deadline.
     pub fn task_behind(self, task: &Task) -> Option<Task> {
+        let way = self.with_jitter_of(task);
         let (period, deadline) =
-            self.contract_behind(task.period, task.deadline, task.outstanding_max)?;
+            way.contract_behind(task.period, task.deadline, task.outstanding_max)?;
         Some(Task { period, deadline, ..task.clone() })
     }
 
@@ -89,11 +100,16 @@ impl HostTime {
 
     /// Returns why nothing is proven for this task behind the host.
     pub(crate) fn objection(self, task: &Task) -> Premise {
+        let with_jitter = if task.jitter.is_zero() { "" } else { " with the task's jitter" };
         let text = format!(
             "the host leaves no time to `{}`: of its period of {} and its deadline of {}, the way to \
-             the policy takes up to {}, and the answer's way to the client up to {}; make `release` \
-             or `reply` in [host] shorter, or the period and the deadline longer",
-            task.name, task.period, task.deadline, self.release, self.reply
+             the policy takes up to {}{with_jitter}, and the answer's way to the client up to {}; \
+             make `release` or `reply` in [host] shorter, or the period and the deadline longer",
+            task.name,
+            task.period,
+            task.deadline,
+            self.with_jitter_of(task).release,
+            self.reply
         );
         Premise::new(PremiseCode::HostTimeTooLong, "too much host time", text)
     }
@@ -107,16 +123,23 @@ pub enum Host {
     Unstated,
     /// These times, which its tasks and tables do not contain.
     Stated(HostTime),
-    /// These times, which its tasks and tables contain.
-    Charged(HostTime),
+    /// Its tasks and tables contain these times, and its tasks their jitter; `None` if only the jitter
+    /// is stated.
+    Charged(Option<HostTime>),
 }
 
 impl Host {
     /// Returns the times; zero if nothing is stated.
     pub fn time(self) -> HostTime {
+        self.stated().unwrap_or_default()
+    }
+
+    /// Returns the times, if they are stated.
+    pub const fn stated(self) -> Option<HostTime> {
         match self {
-            Self::Unstated => HostTime::default(),
-            Self::Stated(time) | Self::Charged(time) => time,
+            Self::Unstated => None,
+            Self::Stated(time) => Some(time),
+            Self::Charged(time) => time,
         }
     }
 
@@ -130,6 +153,28 @@ impl Host {
 }
 
 impl Workload {
+    /// Returns how much later than at the policy a response of each task ends at its client, counted
+    /// from the job's arrival: its jitter, and J + c of the host.
+    pub fn around_policy(&self) -> impl Iterator<Item = Duration> {
+        let time = self.host.time();
+        self.tasks.iter().map(move |task| time.with_jitter_of(task).around_policy())
+    }
+
+    /// Returns the host's time on the way of requests that tasks and tables do not contain yet: no
+    /// time if only jitter is stated. `None` if they contain all of it.
+    pub fn uncharged_way(&self) -> Option<HostTime> {
+        match self.host {
+            Host::Stated(time) => Some(time),
+            Host::Charged(_) => None,
+            Host::Unstated => self.has_jitter().then(HostTime::default),
+        }
+    }
+
+    /// Returns whether a task states jitter.
+    pub fn has_jitter(&self) -> bool {
+        self.tasks.iter().any(|task| !task.jitter.is_zero())
+    }
+
     /// Returns the longest time that the host adds to a batch: h, or 2 h if a flush may follow the
     /// batch, because a flush goes through the host separately.
     pub fn host_in_batch(&self) -> Duration {
@@ -137,19 +182,19 @@ impl Workload {
         if self.contracts.flush_max.is_some() { once * 2 } else { once }
     }
 
-    /// Returns the workload as the policy sees it behind the host: drive and host as one slower
+    /// Returns the workload as the policy sees it behind host and jitter: drive and host as one slower
     /// drive, and each task with the releases that reach the policy and the deadline that is left.
     ///
     /// A task of which the host leaves nothing stays as it is, and a premise that names the first of
     /// them voids every verdict.
     #[must_use]
     pub fn behind_host(&self) -> Cow<'_, Self> {
-        let Some(time) = self.host.uncharged() else { return Cow::Borrowed(self) };
+        let Some(time) = self.uncharged_way() else { return Cow::Borrowed(self) };
         let slowdown = Slowdown::by(self.host_in_batch());
         let mut behind = slowdown.of_workload(self);
         behind.contracts.ceilings =
             self.contracts.ceilings.as_ref().map(|it| slowdown.of_ceilings(it));
-        behind.host = Host::Charged(time);
+        behind.host = Host::Charged(self.host.uncharged());
         for task in &mut behind.tasks {
             match time.task_behind(task) {
                 Some(seen) => *task = seen,
@@ -212,7 +257,9 @@ mod tests {
     #[test]
     fn only_stated_times_are_left_to_charge() {
         assert_eq!(Host::Unstated.time(), HostTime::default());
-        assert_eq!((Host::Charged(HOST).time(), Host::Charged(HOST).uncharged()), (HOST, None));
+        let charged = Host::Charged(Some(HOST));
+        assert_eq!((charged.time(), charged.uncharged()), (HOST, None));
+        assert_eq!(Host::Charged(None).time(), HostTime::default());
         assert_eq!(Host::Stated(HOST).uncharged(), Some(HOST));
         assert_eq!((HOST.of_batch(), HOST.around_policy()), (ms(2), ms(5)));
     }

@@ -86,7 +86,7 @@ pub use sampling::Sampling;
 pub use serve_file::ServeFile;
 pub use slowdown::Slowdown;
 pub use soft_table::SoftTable;
-pub use task::{BestEffort, Class, Intensity, Op, Place, Task, TaskIndex};
+pub use task::{Arrivals, BestEffort, Class, Intensity, Op, Place, Task, TaskIndex};
 pub use typical_times::{FlowTimes, TypicalTimes};
 pub use units::{Bandwidth, Bytes, Duration, Lba, Time};
 pub use verdict::Verdict;

@@ -59,6 +59,22 @@ pub enum Place {
     },
 }
 
+/// When a task's jobs arrive. A bound holds for each of these, because consecutive jobs are always at
+/// least a period apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Once per period.
+    Periodic,
+    /// A period plus a random time apart, uniform from zero to `extra_max`.
+    Sporadic {
+        /// The longest additional time.
+        extra_max: Duration,
+    },
+    /// In bunches with all other tasks that arrive so: at the same instant or just after, then as early
+    /// as allowed, then not at all until the next bunch.
+    Bunched,
+}
+
 /// A source of jobs: at most one job per period, each with a deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
@@ -67,9 +83,14 @@ pub struct Task {
     /// Index of the `[[task]]` entry that it came from; tasks of one entry differ only in their
     /// offset.
     pub entry: u32,
-    /// Shortest time between two releases, p.
+    /// Shortest time between the arrivals of two jobs, p.
     pub period: Duration,
-    /// Longest allowed response time, d, counted from the release.
+    /// When jobs arrive in simulations and runs.
+    pub arrivals: Arrivals,
+    /// The longest time from a job's arrival until the policy sees it, without the host's time. In a
+    /// workload behind the host ([`crate::Host::Charged`]), period and deadline contain it already.
+    pub jitter: Duration,
+    /// Longest allowed response time, d, counted from the arrival.
     pub deadline: Duration,
     /// Requests that one job releases together, e.
     pub requests: u32,
@@ -79,7 +100,7 @@ pub struct Task {
     pub op: Op,
     /// The places of its requests.
     pub place: Place,
-    /// First release.
+    /// First arrival.
     pub offset: Duration,
     /// The importance of its deadlines.
     pub class: Class,
@@ -104,6 +125,8 @@ impl Task {
             name: name.into(),
             entry: 0,
             period,
+            arrivals: Arrivals::Periodic,
+            jitter: Duration::ZERO,
             deadline: period,
             requests: 1,
             size,

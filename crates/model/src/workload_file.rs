@@ -11,27 +11,25 @@ mod bind;
 mod contracts;
 mod drive;
 mod in_use;
+mod load;
 mod places;
 mod policy;
 mod raw;
+mod task;
 mod unit;
 mod written;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use toml::Spanned;
-
 use crate::best_effort_order::BestEffortOrder;
 use crate::document::Document;
 use crate::drive_file::PlaceFamily;
-use crate::entry::{claim, positive, read_count, within_time_max};
 use crate::file_error::FileError;
 use crate::host_section::{HostSection, RawHost};
 use crate::names::PolicyName;
 use crate::quantity::Share;
-use crate::task::{BestEffort, Intensity, Task};
-use crate::units::Duration;
+use crate::task::{BestEffort, Task};
 use crate::workload::BatchChoice;
 
 pub(crate) use absent_places::{OF_EXPORTS, check_exports};
@@ -40,14 +38,7 @@ pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
 pub use unit::Unit;
 
-use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
-
-/// The maximum number of requests that one closed loop may keep in flight: a thousand times what
-/// drives accept.
-const OUTSTANDING_MAX: u32 = 1 << 20;
-
-/// The shortest time between two requests of an open loop.
-const GAP_MIN: Duration = Duration::from_us(1);
+use raw::RawWorkload;
 
 /// A workload file that is valid in itself and not yet bound to a drive.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,12 +116,12 @@ impl WorkloadFile {
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
         for (entry, raw_task) in (0..).zip(raw.task) {
-            expand_task(&raw_task, entry, &mut names, &mut tasks)?;
+            task::expand(&raw_task, entry, &mut names, &mut tasks)?;
         }
         let best_effort = raw
             .best_effort
             .into_iter()
-            .map(|load| read_best_effort(load, &mut names))
+            .map(|load| load::read(load, &mut names))
             .collect::<Result<_, _>>()?;
         let drive = drive::read_drive(drive)?;
         Ok(Self {
@@ -207,156 +198,5 @@ impl WorkloadFile {
     /// The file's parameters for them then count as used.
     pub fn also_try(&mut self, policies: &[PolicyName]) {
         self.asked.extend_from_slice(policies);
-    }
-}
-
-/// Appends the tasks of one `[[task]]` entry: one, or `count` numbered ones.
-fn expand_task(
-    raw: &RawTask,
-    entry: u32,
-    names: &mut BTreeSet<String>,
-    tasks: &mut Vec<Placed<Task>>,
-) -> Result<(), FileError> {
-    let period = positive(&raw.period, "period")?;
-    let deadline = match &raw.deadline {
-        Some(deadline) => positive(deadline, "deadline")?,
-        None => period,
-    };
-    if *raw.requests.get_ref() == 0 {
-        return Err(FileError::new(
-            raw.requests.span(),
-            "a job of 0 requests needs no drive",
-            "write how many requests one job releases together, from 1 on",
-        ));
-    }
-    let count = read_count(raw.count.as_ref(), tasks.len())?;
-    let offsets = read_offsets(raw.offset.as_ref(), count)?;
-    raw::check_size(&raw.size)?;
-    for (number, offset) in (1..=count).zip(offsets) {
-        let name = match raw.count {
-            Some(_) => format!("{}-{number}", raw.name.get_ref()),
-            None => raw.name.get_ref().clone(),
-        };
-        claim(&name, &raw.name, names)?;
-        tasks.push(Placed {
-            source: Task {
-                name,
-                entry,
-                period,
-                deadline,
-                requests: *raw.requests.get_ref(),
-                size: *raw.size.get_ref(),
-                op: *raw.op.get_ref(),
-                place: raw.place.0,
-                offset,
-                class: raw.class,
-                quality_ppm: raw
-                    .quality
-                    .as_ref()
-                    .map_or(Task::QUALITY_ALL_PPM, |share| share.get_ref().ppm),
-                outstanding_max: read_outstanding(raw.outstanding.as_ref())?,
-            },
-            size_span: raw.size.span(),
-            op_span: raw.op_span(),
-        });
-    }
-    Ok(())
-}
-
-/// Reads the maximum number of jobs of a task that may be in progress at once.
-fn read_outstanding(outstanding: Option<&Spanned<u32>>) -> Result<Option<u32>, FileError> {
-    match outstanding {
-        Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(
-            zero.span(),
-            "outstanding is 0, so the task never releases a job",
-            "write how many jobs may be in progress at once, or delete the line",
-        )),
-        outstanding => Ok(outstanding.map(|outstanding| *outstanding.get_ref())),
-    }
-}
-
-/// Reads the first release of each of `count` tasks.
-fn read_offsets(
-    offset: Option<&Spanned<RawOffset>>,
-    count: u32,
-) -> Result<Vec<Duration>, FileError> {
-    let Some(written) = offset else { return Ok(vec![Duration::ZERO; count as usize]) };
-    let offsets = match written.get_ref() {
-        RawOffset::Same(offset) => vec![*offset; count as usize],
-        RawOffset::Each(offsets) if offsets.len() == count as usize => offsets.clone(),
-        RawOffset::Each(offsets) => {
-            return Err(FileError::new(
-                written.span(),
-                format!("the list has {} offsets, but the entry has {count} tasks", offsets.len()),
-                "give one offset for each task, or { step = \"..\" }",
-            ));
-        }
-        RawOffset::Step(step) => (0..u64::from(count))
-            .map(|index| step.checked_mul(index).unwrap_or(Duration::MAX))
-            .collect(),
-    };
-    let last = offsets.iter().copied().max().unwrap_or_default();
-    within_time_max(last, written.span(), "last offset")?;
-    Ok(offsets)
-}
-
-fn read_best_effort(
-    raw: RawBestEffort,
-    names: &mut BTreeSet<String>,
-) -> Result<Placed<BestEffort>, FileError> {
-    claim(raw.name.get_ref(), &raw.name, names)?;
-    raw::check_size(&raw.size)?;
-    let intensity = read_intensity(&raw)?;
-    let op_span = raw.op_span();
-    Ok(Placed {
-        source: BestEffort {
-            name: raw.name.into_inner(),
-            intensity,
-            size: *raw.size.get_ref(),
-            op: *raw.op.get_ref(),
-            place: raw.place.0,
-        },
-        size_span: raw.size.span(),
-        op_span,
-    })
-}
-
-/// Reads how a load releases requests: a closed loop, an open loop, or a closed loop with a rate.
-fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
-    let outstanding = raw.outstanding.as_ref().map(read_load_outstanding).transpose()?;
-    if let Some(rate) = &raw.rate
-        && rate.get_ref().transfer_time_floor(*raw.size.get_ref()) < GAP_MIN
-    {
-        return Err(FileError::new(
-            rate.span(),
-            "the load releases more than a million requests each second",
-            "write a lower rate, or a larger size",
-        ));
-    }
-    match (outstanding, raw.rate.as_ref().map(|rate| *rate.get_ref())) {
-        (Some(outstanding), None) => Ok(Intensity::Outstanding(outstanding)),
-        (None, Some(rate)) => Ok(Intensity::Rate(rate)),
-        (Some(outstanding), Some(rate)) => Ok(Intensity::Paced { rate, outstanding }),
-        (None, None) => Err(FileError::new(
-            raw.name.span(),
-            "the load has neither `outstanding` nor `rate`",
-            "add outstanding = 32, or rate = \"8MB/s\", or both",
-        )),
-    }
-}
-
-fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
-    match *outstanding.get_ref() {
-        0 => Err(FileError::new(
-            outstanding.span(),
-            "outstanding is 0, so the load does nothing",
-            "write how many requests it keeps in flight, or delete the entry",
-        )),
-        more if more > OUTSTANDING_MAX => Err(FileError::new(
-            outstanding.span(),
-            format!("outstanding exceeds {OUTSTANDING_MAX} requests"),
-            "write a smaller number; drives accept a few dozen requests",
-        )),
-        outstanding => Ok(outstanding),
     }
 }

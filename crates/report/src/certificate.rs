@@ -76,7 +76,7 @@ struct CertifiedTask<'a> {
     bound_used: &'static str,
     tight_ns: Option<Ns>,
     cost_ns: Option<Ns>,
-    /// The contract before the host; `None` without one.
+    /// The contract before host and jitter; `None` without both.
     client: Option<Client>,
 }
 
@@ -84,6 +84,7 @@ struct CertifiedTask<'a> {
 struct Client {
     period_ns: Ns,
     deadline_ns: Ns,
+    jitter_ns: Ns,
     response_ns_max: Ns,
 }
 
@@ -264,8 +265,8 @@ struct Verdict<'a> {
     system: System,
     /// The costs, if the verdict follows from them.
     costs: Option<WorkloadCosts>,
-    /// The host's time before and after the policy.
-    around: Duration,
+    /// The time before and after the policy, of each task.
+    around: Vec<Duration>,
 }
 
 impl<'a> Verdict<'a> {
@@ -282,7 +283,7 @@ impl<'a> Verdict<'a> {
             batch_max: assessment.batch_max,
             best_effort_fill: assessment.best_effort_fill,
         };
-        let around = workload.host.uncharged().unwrap_or_default().around_policy();
+        let around = workload.around_policy().collect();
         let verdict = Self { workload, assessment, system, costs: None, around };
         let costs = assessment.rests_on_costs().then(|| verdict.costs()).transpose()?;
         Ok(Self { costs, ..verdict })
@@ -311,9 +312,11 @@ impl<'a> Verdict<'a> {
         let (task, stated) = (&self.system.tasks[index], &self.workload.tasks[index]);
         let assessed = &self.assessment.tasks[index];
         let (at_client, bound) = assessed.response_max?;
-        let client = self.workload.host.uncharged().map(|_| Client {
+        let has_way = self.workload.host.stated().is_some() || !stated.jitter.is_zero();
+        let client = has_way.then(|| Client {
             period_ns: stated.period.into(),
             deadline_ns: response_limit(stated).into(),
+            jitter_ns: stated.jitter.into(),
             response_ns_max: at_client.into(),
         });
         Some(CertifiedTask {
@@ -321,7 +324,7 @@ impl<'a> Verdict<'a> {
             period_ns: task.period.into(),
             deadline_ns: task.deadline.into(),
             requests: task.requests,
-            response_ns_max: at_client.checked_sub(self.around)?.into(),
+            response_ns_max: at_client.checked_sub(self.around[index])?.into(),
             bound_used: bound.name(),
             tight_ns: Ns::of(self.bound(index, BoundName::Tight)),
             cost_ns: Ns::of(self.costs.as_ref().map(|costs| costs.of_tasks[index])),
@@ -329,9 +332,9 @@ impl<'a> Verdict<'a> {
         })
     }
 
-    /// Returns a bound of a task as the policy sees it, without the host's time around the policy.
+    /// Returns a bound of a task as the policy sees it, without the time around the policy.
     fn bound(&self, task: usize, name: BoundName) -> Option<Duration> {
-        self.assessment.tasks.get(task)?.bounds.of(name)?.checked_sub(self.around)
+        self.assessment.tasks.get(task)?.bounds.of(name)?.checked_sub(self.around[task])
     }
 
     /// Returns the window of full batches behind the busy-interval bound.

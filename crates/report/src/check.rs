@@ -99,11 +99,13 @@ struct TaskReport<'a> {
     name: &'a str,
     period_ns: Ns,
     deadline_ns: Ns,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jitter_ns: Option<Ns>,
     requests: u32,
     bounds: BoundsReport,
     comparison: ComparisonReport,
     response_ns_max: Option<Ns>,
-    /// The part of it between the policy and the disk, if the host's time is stated.
+    /// The part of it between the policy and the disk, if the host's time or a jitter is stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     disk_response_ns_max: Option<Ns>,
     bound_used: Option<&'static str>,
@@ -299,25 +301,34 @@ impl<'a> CheckReport<'a> {
     }
 }
 
+/// Returns whether a response at a client is longer than the part of it that a policy sees.
+fn is_later_at_client(workload: &Workload) -> bool {
+    workload.host.stated().is_some() || workload.has_jitter()
+}
+
 fn tasks<'a>(
     workload: &'a Workload,
     assessment: &Assessment,
     soft: &[Soft],
 ) -> Vec<TaskReport<'a>> {
-    let comparisons = compare(workload, assessment.policy);
+    let comparisons =
+        compare(workload, assessment.policy).into_iter().zip(workload.around_policy());
     let all = workload.tasks.iter().zip(&assessment.tasks).zip(comparisons);
-    let task = |((task, assessed), comparison): ((&'a Task, _), _)| {
+    let is_later = is_later_at_client(workload);
+    let task = |((task, assessed), (comparison, around)): ((&'a Task, _), (_, Duration))| {
         let assessed: &tidegate_analysis::TaskAssessment = assessed;
+        let bound = assessed.response_max.map(|(response, _)| response);
+        let at_disk = || Ns::of(bound?.checked_sub(around));
         TaskReport {
             name: &task.name,
             period_ns: task.period.into(),
             deadline_ns: task.deadline.into(),
+            jitter_ns: (!task.jitter.is_zero()).then_some(Ns(task.jitter)),
             requests: task.requests,
             bounds: BoundsReport(assessed.bounds),
             comparison: ComparisonReport::of(workload, assessment.policy, &comparison),
-            response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
-            disk_response_ns_max: HostReport::of(workload)
-                .and_then(|host| host.at_disk(assessed.response_max?.0)),
+            response_ns_max: Ns::of(bound),
+            disk_response_ns_max: is_later.then(at_disk).flatten(),
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
             meets_deadline: assessed.is_deadline_met,
             soft: soft.iter().map(|soft| soft.bound_of(task)).collect(),

@@ -2,7 +2,7 @@
 //! The host's time in a verdict: the stated times, and what they leave of a bound at the disk.
 
 use serde::Serialize;
-use tidegate_model::{Duration, Host, HostTime, Workload};
+use tidegate_model::{Duration, HostTime, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -24,20 +24,12 @@ pub(crate) struct HostReport {
 impl HostReport {
     /// `None` if the workload does not state the host's time.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
-        let time = match workload.host {
-            Host::Unstated => return None,
-            Host::Stated(time) | Host::Charged(time) => time,
-        };
+        let time = workload.host.stated()?;
         let HostTime { release, submit, complete, reply } = time;
         let [release_ns, submit_ns] = [release, submit].map(Ns);
         let [complete_ns, reply_ns] = [complete, reply].map(Ns);
         let in_batch = workload.host_in_batch();
         Some(Self { release_ns, submit_ns, complete_ns, reply_ns, time, in_batch })
-    }
-
-    /// Returns the part of a client's bound between the policy and the disk.
-    pub(crate) fn at_disk(&self, bound: Duration) -> Option<Ns> {
-        Ns::of(bound.checked_sub(self.time.around_policy()))
     }
 
     /// Writes the times, and how the simulator uses them.

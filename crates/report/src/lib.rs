@@ -5,6 +5,7 @@
 //! crate does not measure, prove, read files or print: the caller has the result and decides where
 //! the report goes. Field names are the keys of the JSON output, which scripts rely on.
 
+mod arrivals;
 mod certificate;
 pub mod check;
 pub mod cpu;
@@ -35,6 +36,7 @@ pub mod tune;
 pub mod watch;
 mod xml;
 
+pub use arrivals::arrivals;
 pub use certificate::{Certificate, NoCertificate, WorkloadCosts, drain_ns_max};
 pub use check::CheckReport;
 pub use machine::MachineReport;

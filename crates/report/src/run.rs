@@ -6,6 +6,7 @@ use tidegate_host::BatchWatch;
 use tidegate_model::{Bytes, Duration, PolicyName, Premises};
 use tidegate_stats::Distribution;
 
+use crate::arrivals;
 use crate::figures;
 use crate::ns::Ns;
 use crate::origin::Origin;
@@ -26,6 +27,8 @@ pub struct RunHead {
     pub real_time_granted: bool,
     /// The granted real-time scheduling.
     pub real_time: String,
+    /// How tasks arrive, as of [`crate::arrivals()`].
+    pub arrivals: Option<String>,
     /// The seed of the positions of all requests.
     pub seed: u64,
     /// The premises of every policy's verdict.
@@ -57,6 +60,8 @@ pub struct RunReport<'a> {
     size_bytes: u64,
     real_time: &'a str,
     real_time_granted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrivals: Option<&'a str>,
     seed: u64,
     policies: Vec<Requested<RanPolicy<'a>>>,
     /// Policies that do not apply, and why.
@@ -99,6 +104,7 @@ impl RunHead {
         page.labelled("Device", format!("{}, {}", self.device, self.size));
         page.labelled("Drive", format!("proved by the table of {}", self.drive));
         page.labelled("Host", &self.real_time);
+        arrivals::write(self.arrivals.as_deref(), page);
         page.labelled("Seed", format!("{}: fixes the places of all requests", self.seed));
         premises::write_short(&verdict::premises(&self.premises, results), &self.more, page);
     }
@@ -119,6 +125,7 @@ impl<'a> RunReport<'a> {
             size_bytes: head.size.get(),
             real_time: &head.real_time,
             real_time_granted: head.real_time_granted,
+            arrivals: head.arrivals.as_deref(),
             seed: head.seed,
             policies: Requested::all(runs.into_iter().map(RanPolicy::of), not_run),
             not_applicable,

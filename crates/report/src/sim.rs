@@ -3,8 +3,9 @@
 
 use serde::Serialize;
 use tidegate_host::ContractWatch;
-use tidegate_model::{DriveKind, Duration, PolicyName, PremiseCode, Premises, Workload};
+use tidegate_model::{DriveKind, Duration, PolicyName, PremiseCode, Workload};
 
+use crate::arrivals;
 use crate::drive_record::{ContractsReport, DriveRecord};
 use crate::host::HostReport;
 use crate::origin::Origin;
@@ -41,6 +42,8 @@ pub struct SimReport<'a> {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<HostReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrivals: Option<String>,
     policies: Vec<Requested<SimulatedPolicy<'a>>>,
     /// Policies that do not apply, and why.
     not_applicable: Vec<NotApplicable>,
@@ -49,7 +52,7 @@ pub struct SimReport<'a> {
     #[serde(skip)]
     not_run: Vec<PolicyName>,
     #[serde(skip)]
-    premises: &'a Premises,
+    workload: &'a Workload,
     #[serde(skip)]
     kind: DriveKind,
     /// The command that prints doubts and notes in full.
@@ -88,7 +91,8 @@ impl<'a> SimReport<'a> {
             model: kind.name(),
             seed,
             host: HostReport::of(workload),
-            premises: &workload.premises,
+            arrivals: arrivals::arrivals(workload),
+            workload,
             kind,
             more: String::new(),
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
@@ -182,7 +186,12 @@ impl Report for SimReport<'_> {
         if let Some(host) = &self.host {
             host.write_delays(page);
         }
+        arrivals::write(self.arrivals.as_deref(), page);
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
-        premises::write_short(&verdict::premises(self.premises, &results), &self.more, page);
+        premises::write_short(
+            &verdict::premises(&self.workload.premises, &results),
+            &self.more,
+            page,
+        );
     }
 }

@@ -19,7 +19,7 @@ pub use checked::{CheckedRun, CheckedSimulation, NotSimulated, perfect_knowledge
 pub use simulate::{simulate, simulate_until};
 pub use tidegate_host::metrics;
 pub use tidegate_host::{
-    BatchWatch, ContractWatch, HostParams as SimParams, Length, Observer, Releases, Run as SimRun,
-    RunEnd, RunMetrics, SourceMetrics, Totals,
+    BatchWatch, ContractWatch, HostParams as SimParams, Length, Observer, Run as SimRun, RunEnd,
+    RunMetrics, SourceMetrics, Totals,
 };
 pub use virtual_drive::VirtualDrive;

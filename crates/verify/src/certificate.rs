@@ -80,18 +80,21 @@ pub struct CertifiedTask {
     pub tight_ns: Option<u64>,
     /// c: the most that one request adds to a batch, if a bound rests on costs.
     pub cost_ns: Option<u64>,
-    /// The contract before the host.
+    /// The contract before host and jitter; `None` without both.
     #[serde(default)]
     pub client: Option<Client>,
 }
 
-/// A task's contract with its client, who waits for the host too.
+/// A task's contract with its client, who waits for jitter and host too.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Client {
     /// p.
     pub period_ns: u64,
     /// d; for a task with m buffers at most m periods.
     pub deadline_ns: u64,
+    /// The task's own jitter: from a job's arrival until the way of the host begins.
+    #[serde(default)]
+    pub jitter_ns: u64,
     /// The bound at the client.
     pub response_ns_max: u64,
 }

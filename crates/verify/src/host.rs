@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the task that a policy sees to the client behind the host: equations 30.1 and 30.2 of
-//! `docs/theory/host-time.md`.
+//! From the task that a policy sees to the client behind host and jitter: equations 30.1, 30.2 and
+//! 30.5 of `docs/theory/host-time.md`.
 
 use crate::certificate::{Certificate, CertifiedTask, Client, HostTime};
 use crate::refusal::Refusal;
 
 /// Refuses a task whose contract at the client does not follow from the host's time.
 pub(crate) fn check(certificate: &Certificate, task: &CertifiedTask) -> Result<(), Refusal> {
+    let no_time = HostTime { release_ns: 0, batch_ns: 0, reply_ns: 0 };
     let follows = match (&certificate.host, &task.client) {
         (None, None) => true,
-        (Some(host), Some(client)) => is_behind(host, task, client),
-        (Some(_), None) | (None, Some(_)) => false,
+        (host, Some(client)) => is_behind(host.as_ref().unwrap_or(&no_time), task, client),
+        (Some(_), None) => false,
     };
     let refusal = || Refusal::Client { task: task.name.clone() };
     follows.then_some(()).ok_or_else(refusal)
 }
 
-/// Returns whether the policy sees this client's jobs at least p - J apart, and the client has its
+/// Returns whether the policy sees this client's jobs at least p - J apart, where J is jitter and host together, and the client has its
 /// answer within R + J + c and within its deadline.
 fn is_behind(host: &HostTime, task: &CertifiedTask, client: &Client) -> bool {
-    let [release, reply] = [host.release_ns, host.reply_ns].map(u128::from);
+    let [jitter, reply] = [client.jitter_ns, host.reply_ns].map(u128::from);
+    let release = u128::from(host.release_ns) + jitter;
     let is_seen = u128::from(task.period_ns) + release <= u128::from(client.period_ns);
     let response = u128::from(task.response_ns_max) + release + reply;
     let is_bound = response <= u128::from(client.response_ns_max);

@@ -111,7 +111,7 @@ impl Queue for Fifo {
         let tasks = system.tasks.iter().zip(state.cooldown);
         let freeloaders: u32 = tasks
             .map(|(task, cooldown)| {
-                let rest = (sent + jitter).checked_sub(cooldown);
+                let rest = (sent + jitter + task.jitter).checked_sub(cooldown);
                 rest.map_or(0, |rest| task.requests * (rest / task.period + 1))
             })
             .sum();

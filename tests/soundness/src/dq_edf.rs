@@ -27,7 +27,9 @@ use crate::small::{Rules, SmallSystem, SmallTask};
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     assert!(system.tasks.iter().all(|task| task.deadline <= 10_000), "deadline too long");
-    assert_eq!(rules.jitter, 0, "deadlines count from the instant at which a job is seen");
+    let jitters = system.tasks.iter().map(|task| task.jitter);
+    let jitter_max = jitters.chain([rules.jitter]).max();
+    assert_eq!(jitter_max, Some(0), "deadlines count from the instant at which a job is seen");
     Search::<ByDeadline>::worst_case(system.clone(), rules)
 }
 

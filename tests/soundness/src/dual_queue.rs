@@ -50,8 +50,8 @@ pub(crate) trait Queue: Clone + Default {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State<Q> {
     pub(crate) queue: Q,
-    /// Time until each task's next job may have been released for the whole jitter J, so a job can be
-    /// seen from J on, and the less this is, the earlier it was released. Equal tasks in ascending
+    /// Time until each task's next job may have been released for its whole jitter J, the host's and
+    /// its own, so a job can be seen from J on, and the less this is, the earlier it was released. Equal tasks in ascending
     /// order.
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
@@ -83,8 +83,8 @@ impl<Q: Queue> Search<Q> {
     /// Returns the true worst case of every task, in the order of `tasks`.
     pub(crate) fn worst_case(mut system: SmallSystem, rules: Rules) -> WorstCase {
         assert!(system.tasks.len() <= TASKS_MAX, "too many tasks to search");
-        let period_max = PERIOD_MAX - rules.jitter;
-        assert!(system.tasks.iter().all(|task| task.period <= period_max), "period too long");
+        let reach = |task: &SmallTask| task.period + task.jitter + rules.jitter;
+        assert!(system.tasks.iter().all(|task| reach(task) <= PERIOD_MAX), "period too long");
         assert!(system.table.iter().all(|&time| time <= BATCH_TIME_MAX), "batches take too long");
         let in_order = system.tasks.clone();
         system.tasks.sort_unstable();
@@ -131,9 +131,10 @@ impl<Q: Queue> Search<Q> {
             // The first of equal tasks has the least cooldown. Without jitter it stands for all; with
             // jitter the others' jobs are younger.
             let Range { start, end } = self.groups[group].places;
-            let last = if self.rules.jitter == 0 { start + 1 } else { end };
+            let jitter = self.jitter(group);
+            let last = if jitter == 0 { start + 1 } else { end };
             for place in start..last {
-                if state.cooldown[place] <= self.rules.jitter {
+                if state.cooldown[place] <= jitter {
                     self.release(state, group, place)?;
                 }
             }
@@ -145,7 +146,7 @@ impl<Q: Queue> Search<Q> {
     /// after the job before it.
     fn release(&mut self, state: &State<Q>, group: usize, place: usize) -> Result<(), Extent> {
         let Group { task, .. } = self.groups[group];
-        let age = self.rules.jitter - state.cooldown[place];
+        let age = self.jitter(group) - state.cooldown[place];
         let smallest = match self.rules.jobs {
             JobSize::Whole => task.requests,
             JobSize::UpToWhole => 1,
@@ -160,6 +161,11 @@ impl<Q: Queue> Search<Q> {
             self.visit(next)?;
         }
         Ok(())
+    }
+
+    /// Returns J of a group's tasks: the host's jitter and their own.
+    fn jitter(&self, group: usize) -> Ticks {
+        self.rules.jitter + self.groups[group].task.jitter
     }
 
     /// Sends the next batch to a device that is idle or whose batch ends now.

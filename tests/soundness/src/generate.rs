@@ -72,7 +72,7 @@ fn any_system(random: &mut Pcg64, size: Size) -> SmallSystem {
         // Streams of one kind share one period.
         let period = if kind % 2 == 0 { shared } else { period(random, size, &table, kind) };
         let requests = if is_single { 1 } else { random.random_range(1..=size.requests_max) };
-        tasks.push(SmallTask { requests, period, deadline: period });
+        tasks.push(SmallTask { requests, period, deadline: period, jitter: 0 });
     }
     if random.random_bool(0.2) {
         let first = tasks[0];

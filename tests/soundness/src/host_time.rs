@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hosts that take time, for every policy with a bound, and drives that keep only the contract that
 //! its bound rests on. The simulator delays releases, batches, completions and answers at random, up
-//! to the host's times.
+//! to the host's times. Tasks can have jitter of their own, with or without a host.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::{
-    DriveContract, Duration, Host, HostTime, Outcome, PolicyName, RegulatorName, Request,
+    Arrivals, DriveContract, Duration, Host, HostTime, Outcome, PolicyName, RegulatorName, Request,
     RequestId, Theorem, Time, Workload,
 };
 
@@ -28,6 +28,50 @@ const SEED: u64 = 20_261_125;
 /// If the policy has no bound at all.
 #[must_use]
 pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn Drive>)> {
+    trial_behind(number, name, jobs, |random, workload| {
+        let host = host(random, workload);
+        workload.host = Host::Stated(host);
+        loosen(random, workload, host);
+        workloads::releases(random, workload)
+    })
+}
+
+/// Returns a trial of a policy with jitter of its tasks, every second one behind a host as well, and a
+/// drive for it. A third of them arrives in bunches.
+///
+/// # Panics
+/// As [`trial`].
+#[must_use]
+pub fn trial_with_jitter(
+    number: u64,
+    name: PolicyName,
+    jobs: u64,
+) -> Option<(Trial, Box<dyn Drive>)> {
+    trial_behind(number, name, jobs, |random, workload| {
+        let host =
+            if number.is_multiple_of(2) { host(random, workload) } else { HostTime::default() };
+        if number.is_multiple_of(2) {
+            workload.host = Host::Stated(host);
+        }
+        give_jitter(random, workload);
+        loosen(random, workload, host);
+        // No file can state more.
+        for task in &mut workload.tasks {
+            task.jitter = task.jitter.min(task.period - Duration::from_ns(1));
+        }
+        let releases = workloads::releases(random, workload);
+        if random.random_range(0..3) == 0 { Arrivals::Bunched } else { releases }
+    })
+}
+
+/// Returns a trial of a policy behind whatever `behind` puts between the clients and the policy; it
+/// also gives the arrivals.
+fn trial_behind(
+    number: u64,
+    name: PolicyName,
+    jobs: u64,
+    behind: impl Fn(&mut Pcg64, &mut Workload) -> Arrivals,
+) -> Option<(Trial, Box<dyn Drive>)> {
     let random = &mut generate::generator(SEED ^ name as u64, number);
     let theorem = name.facts().theorem.expect("the policy has a bound");
     let load = Load::numbered(number);
@@ -74,9 +118,7 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
     if number % 5 == 4 && workload.tasks.iter().any(|task| task.requests > 1) {
         workload.regulators = vec![RegulatorName::TokensPerTask];
     }
-    let host = host(random, &workload);
-    loosen(random, &mut workload, host);
-    let releases = workloads::releases(random, &workload);
+    let releases = behind(random, &mut workload);
     let trial = Trial::new(number, name, workload, releases, jobs);
     let drive: Box<dyn Drive> = if is_last_instant {
         Box::new(LastInstant::of(&trial.workload))
@@ -104,18 +146,30 @@ fn host(random: &mut Pcg64, workload: &Workload) -> HostTime {
     }
 }
 
-/// Puts the workload behind the host. Most tasks get the time that the host takes, so that they stay
-/// provable, and exactly that, so that nothing is left.
+/// Gives every task jitter that is significant compared with the drive's times.
+fn give_jitter(random: &mut Pcg64, workload: &mut Workload) {
+    let shortest = workload.table.time_max(1).ns();
+    for task in &mut workload.tasks {
+        task.jitter = Duration::from_ns(match random.random_range(0..5) {
+            0 => 0,
+            1 => 1,
+            2 => shortest * 2,
+            _ => random.random_range(0..=shortest * 2),
+        });
+    }
+}
+
+/// Gives most tasks the time that host and jitter take, so that they stay provable, and exactly that,
+/// so that nothing is left.
 fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
-    workload.host = Host::Stated(host);
     if random.random_bool(0.1) {
         return;
     }
     // Two batches decide where one batch takes all that waits.
     let batches = host.of_batch() * 2;
     for task in &mut workload.tasks {
-        task.period = task.period + host.release + batches;
-        task.deadline = task.deadline + host.around_policy() + batches;
+        task.period = task.period + host.release + task.jitter + batches;
+        task.deadline = task.deadline + host.around_policy() + task.jitter + batches;
     }
 }
 

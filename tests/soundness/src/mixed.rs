@@ -15,8 +15,7 @@ use tidegate_analysis::SporadicTask;
 use tidegate_analysis::heterogeneous::{MixedSystem, MixedTask};
 use tidegate_drive::PseudoDisk;
 use tidegate_model::cost::{CostModel, RequestCost};
-use tidegate_model::{BatchTable, Bytes, Duration, Op, PolicyName, Slowdown, Workload};
-use tidegate_sim::Releases;
+use tidegate_model::{Arrivals, BatchTable, Bytes, Duration, Op, PolicyName, Slowdown, Workload};
 
 use crate::generate;
 use crate::trial::Trial;
@@ -228,7 +227,7 @@ pub fn workload(seed: u64, number: u64) -> Workload {
 #[must_use]
 pub fn trial(seed: u64, number: u64, workload: Workload) -> Trial {
     let releases = match number % 2 {
-        0 => Releases::Periodic,
+        0 => Arrivals::Periodic,
         _ => workloads::releases(&mut generate::generator(seed, number), &workload),
     };
     let mut trial = Trial::new(number, PolicyName::Dqf, workload, releases, 40);

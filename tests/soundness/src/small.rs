@@ -10,7 +10,7 @@ use tidegate_model::{BatchTable, Duration};
 /// A duration in a small system.
 pub type Ticks = u32;
 
-/// A task of a small system: (e, p, d).
+/// A task of a small system: (e, p, d), and its jitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SmallTask {
     /// Requests that a job releases together, e.
@@ -19,6 +19,9 @@ pub struct SmallTask {
     pub period: Ticks,
     /// Relative deadline, d; it only orders requests under EDF.
     pub deadline: Ticks,
+    /// A job is seen up to this long after its arrival, and the host's jitter in addition. Only the
+    /// search of dual-queue FIFO knows it.
+    pub jitter: Ticks,
 }
 
 /// Tasks, a batch table and the parameters of dual-queue FIFO.
@@ -47,7 +50,7 @@ pub struct SmallSystem {
 pub fn small(tasks: &[(u32, Ticks)], times: &[Ticks], batch_max: u32) -> SmallSystem {
     let tasks = tasks
         .iter()
-        .map(|&(requests, period)| SmallTask { requests, period, deadline: period })
+        .map(|&(requests, period)| SmallTask { requests, period, deadline: period, jitter: 0 })
         .collect();
     let table = std::iter::once(0).chain(times.iter().copied()).collect();
     let system = SmallSystem { tasks, table, batch_max, best_effort_fill: 0 };
@@ -87,6 +90,19 @@ impl SmallSystem {
         assert_eq!(deadlines.len(), self.tasks.len(), "one deadline for each task");
         for (task, &deadline) in self.tasks.iter_mut().zip(deadlines) {
             task.deadline = deadline;
+        }
+        self
+    }
+
+    /// Returns the same system with these jitters, one for each task.
+    ///
+    /// # Panics
+    /// If there is not one jitter for each task.
+    #[must_use]
+    pub fn with_jitters(mut self, jitters: &[Ticks]) -> Self {
+        assert_eq!(jitters.len(), self.tasks.len(), "one jitter for each task");
+        for (task, &jitter) in self.tasks.iter_mut().zip(jitters) {
+            task.jitter = jitter;
         }
         self
     }
@@ -177,6 +193,10 @@ impl fmt::Display for SmallSystem {
         if self.tasks.iter().any(|task| task.deadline != task.period) {
             let deadlines: Vec<_> = self.tasks.iter().map(|task| task.deadline).collect();
             write!(f, ".with_deadlines(&{deadlines:?})")?;
+        }
+        if self.tasks.iter().any(|task| task.jitter > 0) {
+            let jitters: Vec<_> = self.tasks.iter().map(|task| task.jitter).collect();
+            write!(f, ".with_jitters(&{jitters:?})")?;
         }
         Ok(())
     }

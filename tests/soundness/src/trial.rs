@@ -7,10 +7,10 @@
 
 use tidegate_analysis::{Answer, Assessment, BoundName, TaskAssessment, assess};
 use tidegate_drive::{Drive, PseudoDisk};
-use tidegate_model::{BestEffortOrder, Duration, Plan, PolicyName, Workload};
+use tidegate_model::{Arrivals, BestEffortOrder, Duration, Plan, PolicyName, Workload};
 use tidegate_policy::Policy;
 use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{Length, Observer, Releases, SimParams, SimRun, SourceMetrics, simulate};
+use tidegate_sim::{Length, Observer, SimParams, SimRun, SourceMetrics, simulate};
 
 use crate::workloads;
 
@@ -26,7 +26,7 @@ pub struct Trial {
     /// The task that breaks its contract; nothing is promised to it.
     pub culprit: Option<usize>,
     /// When its tasks release.
-    pub releases: Releases,
+    pub releases: Arrivals,
     /// When the run ends.
     pub length: Length,
     /// The assessment.
@@ -51,7 +51,7 @@ impl Trial {
         number: u64,
         name: PolicyName,
         workload: Workload,
-        releases: Releases,
+        releases: Arrivals,
         jobs: u64,
     ) -> Self {
         let assessment = assess(&workload, name);
@@ -111,9 +111,10 @@ impl Trial {
         drive: impl Drive,
         observer: &mut impl Observer,
     ) -> SimRun {
-        let deeds = self.deeds.as_ref().unwrap_or(&self.workload);
-        let defaults = SimParams::new(deeds, self.length);
-        let params = SimParams { releases: self.releases, seed: self.number, ..defaults };
+        let mut deeds = self.deeds.as_ref().unwrap_or(&self.workload).clone();
+        deeds.tasks.iter_mut().for_each(|task| task.arrivals = self.releases);
+        let defaults = SimParams::new(&deeds, self.length);
+        let params = SimParams { seed: self.number, ..defaults };
         simulate(&params, policy, drive, observer)
     }
 

@@ -6,10 +6,9 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
 use tidegate_model::{
-    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, DispatchMode, Duration, Intensity,
-    PolicyName, Task, Workload,
+    Arrivals, Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, DispatchMode, Duration,
+    Intensity, PolicyName, Task, Workload,
 };
-use tidegate_sim::Releases;
 
 /// Size of every request, because these batch tables hold for one size.
 pub const SIZE: Bytes = Bytes::from_kib(4);
@@ -131,11 +130,11 @@ pub fn release_about_every(random: &mut Pcg64, workload: &mut Workload, tightest
 
 /// Returns periodic releases, or sporadic ones with delays up to half the mean period.
 #[must_use]
-pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
+pub fn releases(random: &mut Pcg64, workload: &Workload) -> Arrivals {
     let period_ns: u64 = workload.tasks.iter().map(|task| task.period.ns()).sum();
     match random.random_range(0..3) {
-        0 => Releases::Periodic,
-        kind => Releases::Sporadic {
+        0 => Arrivals::Periodic,
+        kind => Arrivals::Sporadic {
             extra_max: Duration::from_ns(match kind {
                 1 => period_ns / workload.tasks.len() as u64 / 2,
                 // With a small delay the pattern of offsets drifts through all others.

@@ -111,6 +111,7 @@ fn is_of(stated: &CertifiedTask, task: &Task) -> bool {
 }
 
 fn is_of_client(stated: &CertifiedTask, task: &Task, host: Option<HostTime>) -> bool {
-    let found = host.map(|_| (task.period.ns(), response_limit(task).ns()));
-    stated.client.as_ref().map(|it| (it.period_ns, it.deadline_ns)) == found
+    let has_way = host.is_some() || !task.jitter.is_zero();
+    let found = has_way.then(|| (task.period.ns(), response_limit(task).ns(), task.jitter.ns()));
+    stated.client.as_ref().map(|it| (it.period_ns, it.deadline_ns, it.jitter_ns)) == found
 }

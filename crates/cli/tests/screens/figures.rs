@@ -251,6 +251,7 @@ fn each_figure_of_a_run_stands_in_the_json() {
         size: Bytes::new(1_000_204_886_016),
         real_time_granted: false,
         real_time: "SCHED_FIFO refused".to_owned(),
+        arrivals: None,
         seed: 41,
         premises: workload.premises.clone(),
         more: String::new(),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Checks `batch_cost` of `[policy.dqf]` against the known costs of the requests.
 
+use super::WorkloadFile;
 use super::bind::ms_ceil;
-use super::{WorkloadFile, within_time_max};
 use crate::batch_cost::RequestCharges;
+use crate::entry::within_time_max;
 use crate::file_error::FileError;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};

@@ -37,6 +37,9 @@ pub(super) struct RawTask {
     pub(super) name: Spanned<String>,
     pub(super) count: Option<Spanned<u32>>,
     pub(super) period: Spanned<Duration>,
+    #[serde(default = "periodic")]
+    pub(super) arrivals: Spanned<RawArrivals>,
+    pub(super) jitter: Option<Spanned<Duration>>,
     pub(super) deadline: Option<Spanned<Duration>>,
     #[serde(default = "one_request")]
     pub(super) requests: Spanned<u32>,
@@ -51,6 +54,15 @@ pub(super) struct RawTask {
     pub(super) quality: Option<Spanned<Share>>,
     pub(super) outstanding: Option<Spanned<u32>>,
     pub(super) unit: Option<Spanned<String>>,
+}
+
+/// `arrivals` of a task.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawArrivals {
+    Periodic,
+    Sporadic,
+    Bunched,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +81,9 @@ pub(super) struct RawBestEffort {
 
 fn one_request() -> Spanned<u32> {
     Spanned::new(0..0, 1)
+}
+fn periodic() -> Spanned<RawArrivals> {
+    Spanned::new(0..0, RawArrivals::Periodic)
 }
 fn read() -> Spanned<Op> {
     Spanned::new(0..0, Op::Read)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! All tests of this crate, as one program: it is linked once, and its tests share the cores.
 
+mod arrivals;
 mod batch_cost;
 mod common;
 mod contracts;

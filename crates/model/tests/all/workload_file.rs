@@ -413,7 +413,7 @@ fn the_hosts_time_is_kept_beside_the_workload_and_reaches_the_plan() {
     assert_eq!((&plain.table, &plain.tasks), (&with.table, &with.tasks));
 
     let planned = with.planned();
-    assert_eq!(planned.host, Host::Charged(host));
+    assert_eq!(planned.host, Host::Charged(Some(host)));
     assert_eq!(planned.table, Slowdown::by(ms(3)).of_table(&plain.table));
     assert_eq!((planned.tasks[0].period, planned.tasks[0].deadline), (ms(297), ms(293)));
     assert_eq!(planned.planned(), planned, "the host is charged once");

@@ -243,3 +243,33 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         assert!(no > 50, "{name}: refused only {no} times");
     }
 }
+
+/// Goal: the step from a jittered job's release to its arrival is checked. Method: the same workloads
+/// with jitter of every second task, and a certificate that states 1 ns more of it.
+#[test]
+fn certificates_with_jitter_are_accepted_and_more_jitter_is_refused() {
+    let mut accepted = [0, 0];
+    for (number, policy) in
+        (0..600).flat_map(|number| [PolicyName::Dqf, PolicyName::GatedDrain].map(|it| (number, it)))
+    {
+        let random = &mut Pcg64::seed_from_u64(SEED + number);
+        let mut workload = workload(random);
+        for task in workload.tasks.iter_mut().step_by(2) {
+            let most = task.period.min(task.deadline).ns() / 4;
+            task.jitter = Duration::from_ns(random.random_range(1..=most));
+        }
+        let assessment = assess(&workload, policy);
+        let Ok(certificate) = Certificate::of(&workload, &assessment, origin()) else { continue };
+        let certificate = serde_json::to_value(&certificate).unwrap();
+        let context = || format!("seed {SEED} + {number}: {certificate:#}");
+        verified(&certificate).unwrap_or_else(|why| panic!("{why}\n{}", context()));
+        accepted[usize::from(!certificate["host"].is_null())] += 1;
+        let client = &certificate["tasks"][0]["client"];
+        assert_eq!(client["jitter_ns"], workload.tasks[0].jitter.ns(), "{}", context());
+        let mut flawed = certificate.clone();
+        add(&mut flawed["tasks"][0]["client"]["jitter_ns"], 1).expect("the first task has jitter");
+        assert!(matches!(verified(&flawed), Err(Refusal::Client { .. })), "{}", context());
+    }
+    println!("without and behind a host: {accepted:?} accepted");
+    assert!(accepted.iter().all(|&count| count > 50), "{accepted:?}");
+}

@@ -51,6 +51,8 @@ pub(super) struct StepsReport {
     last_batch_requests: u64,
     last_batch_ns_max: Ns,
     released_ns: Ns,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jitter_ns: Option<Ns>,
     #[serde(flatten)]
     host: Option<HostSteps>,
     #[serde(skip)]
@@ -69,6 +71,7 @@ impl StepsReport {
             last_batch_requests: steps.last_batch,
             last_batch_ns_max: explanation.last_batch_max.into(),
             released_ns: explanation.released.into(),
+            jitter_ns: (!explanation.jitter.is_zero()).then_some(Ns(explanation.jitter)),
             host: HostSteps::of(explanation.host, explanation.host_in_batch),
             fill: best_effort_fill,
         }
@@ -86,6 +89,10 @@ impl StepsReport {
         if !self.released_ns.0.is_zero() {
             let what = "released after the start of the carry-in".to_owned();
             rows.push(row("release", what, format!("-{}", figures::ms_floor(self.released_ns.0))));
+        }
+        if let Some(Ns(jitter)) = self.jitter_ns {
+            let what = "seen late after its arrival".to_owned();
+            rows.insert(0, row("jitter", what, figures::ms_ceil(jitter)));
         }
         if let Some(host) = self.host {
             let [before, after] = host.rows();

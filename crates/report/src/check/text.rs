@@ -4,7 +4,8 @@
 use tidegate_analysis::{Answer as Proof, Assessment, BoundName, Limit};
 use tidegate_model::{BatchChoice, DispatchMode, Grade, Workload};
 
-use super::{CheckReport, Detail, HeadroomReport, TaskReport};
+use super::{CheckReport, Detail, HeadroomReport, TaskReport, is_later_at_client};
+use crate::arrivals;
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, Table, Tone, printable};
@@ -54,6 +55,7 @@ impl Report for CheckReport<'_> {
         if let Some(host) = &self.host {
             host.write(page);
         }
+        arrivals::write_jitter(workload, page);
         match self.detail {
             Detail::Short => premises::write_short(&assessment.premises, &self.more, page),
             Detail::Premises => premises::write(&assessment.premises, page),
@@ -93,9 +95,10 @@ impl CheckReport<'_> {
         }
         if self.schedulable && !workload.tasks.is_empty() {
             let kept = format!(
-                "the drive stays within its {}{} (by {})",
+                "the drive stays within its {}{}{} (by {})",
                 figures::kept(assessment),
                 if self.host.is_some() { ", the host within its times" } else { "" },
+                if workload.has_jitter() { ", each task within its jitter" } else { "" },
                 bounds_used(assessment)
             );
             page.labelled("Provided", kept);
@@ -146,7 +149,7 @@ impl CheckReport<'_> {
             ("task", text(|row| row.name.clone())),
             ("bound", rows.iter().map(|row| figures::bound(response(row))).collect()),
         ];
-        if self.host.is_some() {
+        if is_later_at_client(self.workload) {
             let at_disk = |row: &Row<'_>| row.task.disk_response_ns_max.map(|it| it.0);
             columns.push(("at disk", rows.iter().map(|it| figures::bound(at_disk(it))).collect()));
         }

@@ -9,11 +9,12 @@ use rand::RngExt;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
-    AccessTime, ActiveSubset, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan, PolicyName,
-    RegulatorName, Request, ServicePrediction, Slowdown, Task, TaskIndex, Time, Workload,
+    AccessTime, ActiveSubset, Arrivals, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan,
+    PolicyName, RegulatorName, Request, ServicePrediction, Slowdown, Task, TaskIndex, Time,
+    Workload,
 };
 use tidegate_policy::{Das, Noop};
-use tidegate_sim::{Length, Observer, Releases, SimRun};
+use tidegate_sim::{Length, Observer, SimRun};
 use tidegate_soundness::disk::Disk;
 use tidegate_soundness::estimates::{Erring, EstimatedDrive, Estimates};
 use tidegate_soundness::generate;
@@ -73,8 +74,8 @@ fn system_behind(number: u64, regulators: Vec<RegulatorName>) -> System {
         Some(ServicePrediction { ceiling: longest, late_max: Some(error_max) });
     let extra_max = Duration::from_ns(random.random_range(0..=total_ns));
     let releases = match number % 3 {
-        0 => Releases::Periodic,
-        _ => Releases::Sporadic { extra_max },
+        0 => Arrivals::Periodic,
+        _ => Arrivals::Sporadic { extra_max },
     };
     let trial = Trial::new(number, PolicyName::Das, workload, releases, JOBS);
     System { trial, service_max, error_max }

@@ -6,9 +6,8 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
-use tidegate_model::{Duration, Plan, PolicyName, Time};
+use tidegate_model::{Arrivals, Duration, Plan, PolicyName, Time};
 use tidegate_policy::{AdaptiveDrain, Decision, Event, Full, GatedDrain, Policy, RtioSlots};
-use tidegate_sim::Releases;
 use tidegate_soundness::black_box::CompletionStrategy;
 use tidegate_soundness::drain_duel::duel;
 use tidegate_soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
@@ -215,7 +214,7 @@ fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
         let extra_max = Duration::from_ns(random.random_range(1..=40));
         let is_periodic = random.random_bool(0.5);
         trial.releases =
-            if is_periodic { Releases::Periodic } else { Releases::Sporadic { extra_max } };
+            if is_periodic { Arrivals::Periodic } else { Arrivals::Sporadic { extra_max } };
         trial.number = random.random_range(0..1 << 40);
         let run = trial.run(trial.policy(), drive, &mut ());
         assert!(trial.is_bounded_throughout(), "{system:?}");
@@ -235,7 +234,7 @@ fn bounds_hold_where_deadlines_are_too_short() {
             task.deadline = random.random_range(1..=2 * worst);
             task.period = task.deadline.max(worst) + 1 + random.random_range(0..=worst);
         }
-        let (name, releases) = (PolicyName::GatedDrain, Releases::Periodic);
+        let (name, releases) = (PolicyName::GatedDrain, Arrivals::Periodic);
         let mut trial = Trial::new(number, name, system.workload(), releases, 40);
         bounded += usize::from(trial.assessment.answer == Answer::NotProven);
         assert_kept(&mut trial, &system, random);
@@ -256,7 +255,7 @@ fn the_host_itself_keeps_every_deadline_on_the_black_box() {
         for task in &mut workload.tasks {
             task.offset = Duration::from_ns(random.random_range(0..task.period.ns()));
         }
-        let mut trial = Trial::new(number, name, workload, Releases::Periodic, 40);
+        let mut trial = Trial::new(number, name, workload, Arrivals::Periodic, 40);
         assert!(trial.is_proven(), "{system:?}");
         assert_kept(&mut trial, &system, random);
     }

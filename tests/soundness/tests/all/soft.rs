@@ -4,8 +4,7 @@
 
 use tidegate_analysis::{SoftPromise, assess, soft_promise};
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
-use tidegate_model::{BatchChoice, BatchTable, Duration, PolicyName, Workload};
-use tidegate_sim::Releases;
+use tidegate_model::{Arrivals, BatchChoice, BatchTable, Duration, PolicyName, Workload};
 use tidegate_soundness::generate;
 use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
@@ -44,7 +43,7 @@ fn late(
     jobs: u64,
     seed: u64,
 ) -> Vec<u64> {
-    let releases = Releases::Periodic;
+    let releases = Arrivals::Periodic;
     let mut trial = Trial::new(seed, PolicyName::Dqf, workload.clone(), releases, jobs);
     let mut promised = workload.clone();
     for task in &mut promised.tasks {

@@ -8,15 +8,18 @@
 
 mod ceilings;
 mod host_time;
+mod host_time_searches;
 
 use std::collections::VecDeque;
 
 use tidegate_analysis::assess;
 use tidegate_drive::PseudoDisk;
-use tidegate_model::{BatchChoice, BatchTable, Duration, PolicyName, RequestId, Workload};
+use tidegate_model::{
+    Arrivals, BatchChoice, BatchTable, Duration, PolicyName, RequestId, Workload,
+};
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{Length, Releases, SimRun};
+use tidegate_sim::{Length, SimRun};
 use tidegate_soundness::generate;
 use tidegate_soundness::trial::{self, Closeness, Trial};
 use tidegate_soundness::workloads::{self, Load};
@@ -65,7 +68,7 @@ fn theorem_2_is_reached_to_the_nanosecond() {
         let mut trial = trial(number, PolicyName::Dqf, Load::None);
         trial.workload.tasks.truncate(6);
         trial.workload.batch = BatchChoice::Fixed(trial.workload.depth);
-        trial.releases = Releases::Periodic;
+        trial.releases = Arrivals::Periodic;
         trial.assess_anew();
         if !is_within_one_batch_and_period(&trial) {
             continue;

@@ -153,7 +153,7 @@ fn batches_tolerate_what_they_say() {
 /// waits for one other at most: R = 20 ns, so each request may take 12 ns, 20 % more.
 #[test]
 fn two_requests_share_the_slack() {
-    let task = SmallTask { requests: 1, period: 25, deadline: 25 };
+    let task = SmallTask { requests: 1, period: 25, deadline: 25, jitter: 0 };
     let system =
         SmallSystem { tasks: vec![task; 2], table: vec![0, 10], batch_max: 1, best_effort_fill: 0 };
     let workload = workload(&system, false);
@@ -170,7 +170,7 @@ fn two_requests_share_the_slack() {
 /// table. 10 % make 11 ns, R = 22 ns; 1 ns more is left.
 #[test]
 fn a_margin_is_part_of_the_tolerance() {
-    let task = SmallTask { requests: 1, period: 25, deadline: 25 };
+    let task = SmallTask { requests: 1, period: 25, deadline: 25, jitter: 0 };
     let system =
         SmallSystem { tasks: vec![task; 2], table: vec![0, 10], batch_max: 1, best_effort_fill: 0 };
     let workload = Workload { margin_ppm: 100_000, ..workload(&system, false) };

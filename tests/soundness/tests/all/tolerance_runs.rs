@@ -11,9 +11,9 @@ use rand_pcg::Pcg64;
 use tidegate_analysis::{Tolerance, tolerance};
 use tidegate_drive::{Completion, Drive, PseudoDisk};
 use tidegate_model::{
-    BatchTable, Duration, Outcome, PolicyName, Request, RequestId, Slowdown, Time, Workload,
+    Arrivals, BatchTable, Duration, Outcome, PolicyName, Request, RequestId, Slowdown, Time,
+    Workload,
 };
-use tidegate_sim::Releases;
 use tidegate_soundness::at_tolerance::{AtTolerance, misses};
 use tidegate_soundness::black_box::{BlackBox, CompletionStrategy};
 use tidegate_soundness::drain_system::{adaptive_system, gated_system};
@@ -214,7 +214,7 @@ fn policies_that_spend_all_slack_tolerate_their_margin() {
             }
             let without = system.workload();
             let workload = Workload { margin_ppm: MARGIN_PPM, ..without.clone() };
-            let trial = |workload| Trial::new(number, policy, workload, Releases::Periodic, JOBS);
+            let trial = |workload| Trial::new(number, policy, workload, Arrivals::Periodic, JOBS);
             let (plain, planned) = (trial(without), trial(workload));
             let drain = planned.workload.contracts.drain.clone().expect("the system has it");
             if let Some(found) = tolerance(&plain.workload, &plain.assessment) {

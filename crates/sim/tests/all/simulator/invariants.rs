@@ -4,11 +4,11 @@
 
 use proptest::prelude::*;
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, BestEffortOrder, Class, Intensity, Outcome, Plan,
-    PolicyName, Request, Task, Time, Workload,
+    Arrivals, Bandwidth, BatchTable, BestEffort, BestEffortOrder, Class, Duration, Intensity,
+    Outcome, Plan, PolicyName, Request, Task, Time, Workload,
 };
 use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{Length, Observer, Releases, SimParams};
+use tidegate_sim::{Length, Observer, SimParams};
 
 use super::common::{SIZE, any_op, load, ms, plan, run, table, task, workload};
 
@@ -66,25 +66,29 @@ const ORDERS: [BestEffortOrder; 3] =
 proptest! {
     #[test]
     fn policies_keep_their_promises(
-        workload in any_workload(),
+        mut workload in any_workload(),
         choice: prop::sample::Index,
         batch_share in 0_u32..8,
         fill_share in 0_u32..9,
         extra_ms in 0_u64..30,
+        is_bunched: bool,
+        jitter_percent in prop::sample::select(&[0_u64, 1, 60, 99][..]),
         order in prop::sample::select(&ORDERS[..]),
         queued_max in prop::sample::select(&[1, 2, 7, Plan::QUEUED_MAX_DEFAULT][..]),
         seed: u64,
     ) {
+        let extra_max = ms(extra_ms);
+        let sporadic = Arrivals::Sporadic { extra_max };
+        for task in &mut workload.tasks {
+            task.arrivals = if is_bunched { Arrivals::Bunched } else { sporadic };
+            task.jitter = Duration::from_ns(task.period.min(task.deadline).ns() * jitter_percent / 100);
+        }
         let batch_max = batch_share % workload.depth + 1;
         let plan = plan(&workload, batch_max, fill_share % (batch_max + 1));
         let plan = Plan { queued_max, best_effort_order: order, ..plan };
         let names = tidegate_policy::available(&plan);
         let name = names[choice.index(names.len())];
-        let params = SimParams {
-            releases: Releases::Sporadic { extra_max: ms(extra_ms) },
-            seed,
-            ..SimParams::new(&workload, Length::Jobs(30))
-        };
+        let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(30)) };
         let mut checkers = Checkers::of_policy(name, &plan);
         let run = run(&params, name, &plan, &mut checkers);
         prop_assert_eq!(checkers.violations(), vec![]);

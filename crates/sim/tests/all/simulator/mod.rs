@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests of the virtual-time host. They form one test crate to share `common.rs`.
 
+mod arrivals;
 mod batch_cost;
 mod by_hand;
 mod canaries;

@@ -2,9 +2,9 @@
 //! The requests that sources release, and their times.
 
 use tidegate_model::{
-    Bandwidth, Bytes, Class, Duration, Intensity, Op, Place, PolicyName, Task, Time,
+    Arrivals, Bandwidth, Bytes, Class, Duration, Intensity, Op, Place, PolicyName, Task, Time,
 };
-use tidegate_sim::{Length, Releases, SimParams};
+use tidegate_sim::{Length, SimParams};
 
 use super::common::{Seen, TIMES_MS, at, load, ms, plan, record, record_dqf, task, workload};
 
@@ -22,14 +22,11 @@ fn periodic_task_releases_once_per_period_from_its_offset() {
 
 #[test]
 fn sporadic_task_keeps_its_period_and_adds_a_random_time() {
-    let workload = workload(&TIMES_MS, vec![task("a", 40), task("b", 40)], Vec::new());
+    let arrivals = Arrivals::Sporadic { extra_max: Duration::from_ns(9) };
+    let tasks = ["a", "b"].map(|name| Task { arrivals, ..task(name, 40) });
+    let workload = workload(&TIMES_MS, tasks.into(), Vec::new());
     let releases = |seed| {
-        let extra_max = Duration::from_ns(9);
-        let params = SimParams {
-            releases: Releases::Sporadic { extra_max },
-            seed,
-            ..SimParams::new(&workload, Length::Jobs(1_000))
-        };
+        let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(1_000)) };
         let (_, recorder) = record(&params, PolicyName::Dqf, &plan(&workload, 4, 0));
         [recorder.releases(0), recorder.releases(1)]
     };

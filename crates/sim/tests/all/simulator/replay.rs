@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests that a run depends only on its seed, exactly.
 
-use tidegate_model::{Bandwidth, Intensity, PolicyName, Task, Workload};
-use tidegate_sim::{Length, Releases, SimParams};
+use tidegate_model::{Arrivals, Bandwidth, Intensity, PolicyName, Task, Workload};
+use tidegate_sim::{Length, SimParams};
 
 use super::common::{self, Recorder, Seen, TIMES_MS, load, ms, plan, task, workload};
 
@@ -19,12 +19,10 @@ fn policies() -> Vec<PolicyName> {
 }
 
 fn record(name: PolicyName, seed: u64) -> Recorder {
-    let workload = mixed_workload();
-    let params = SimParams {
-        releases: Releases::Sporadic { extra_max: ms(20) },
-        seed,
-        ..SimParams::new(&workload, Length::Jobs(50))
-    };
+    let mut workload = mixed_workload();
+    let arrivals = Arrivals::Sporadic { extra_max: ms(20) };
+    workload.tasks.iter_mut().for_each(|task| task.arrivals = arrivals);
+    let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(50)) };
     common::record(&params, name, &plan(&workload, 4, 3)).1
 }
 

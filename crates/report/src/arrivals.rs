@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! When the jobs of tasks arrive, in one line: only what differs from periodic arrivals that the
+//! policy sees at once.
+
+use tidegate_model::{Arrivals, Task, Workload};
+
+use crate::page::{Page, printable};
+
+/// Writes the tasks whose jobs the policy may see later than they arrive.
+pub(crate) fn write_jitter(workload: &Workload, page: &mut Page) {
+    let of_task = |task: &Task| (!task.jitter.is_zero()).then(|| task.jitter.to_string());
+    if let Some(jitter) = of_entries(workload, of_task) {
+        let text = format!("{jitter}: bounds count from the arrival of a job");
+        page.labelled("Jitter", text);
+    }
+}
+
+/// Says how tasks arrive in a simulation or run; `None` if all arrive once per period.
+pub fn arrivals(workload: &Workload) -> Option<String> {
+    let of_task = |task: &Task| {
+        let arrivals = match task.arrivals {
+            Arrivals::Periodic => None,
+            Arrivals::Sporadic { extra_max } => {
+                Some(format!("sporadic (gaps {} to {})", task.period, task.period + extra_max))
+            }
+            Arrivals::Bunched => Some("bunched".to_owned()),
+        };
+        let jitter = (!task.jitter.is_zero()).then(|| format!("seen up to {} late", task.jitter));
+        let all: Vec<String> = arrivals.into_iter().chain(jitter).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    };
+    of_entries(workload, of_task)
+}
+
+/// Writes what [`arrivals`] says.
+pub(crate) fn write(arrivals: Option<&str>, page: &mut Page) {
+    if let Some(arrivals) = arrivals {
+        page.labelled("Arrivals", arrivals);
+    }
+}
+
+/// Lists the entries of the file of which there is something to say.
+fn of_entries(workload: &Workload, of_task: impl Fn(&Task) -> Option<String>) -> Option<String> {
+    let first = workload.tasks.chunk_by(|a, b| a.entry == b.entry).map(|entry| &entry[0]);
+    let said = first.filter_map(|task| {
+        let name = workload.entries.get(task.entry as usize).unwrap_or(&task.name);
+        Some(format!("{} {}", printable(name), of_task(task)?))
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
