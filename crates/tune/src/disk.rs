@@ -133,6 +133,12 @@ impl Disk {
         Some(queues.flatten().count())
     }
 
+    /// Returns whether its driver takes requests; others, such as those of zram, take each piece of I/O
+    /// as it comes, and the kernel shows no queues of theirs.
+    pub fn has_requests(&self) -> bool {
+        self.path("mq").is_dir()
+    }
+
     /// Returns the disks that this device is built on.
     pub fn slaves(&self) -> Vec<String> {
         names_in(&self.path("slaves"))

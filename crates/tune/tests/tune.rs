@@ -362,3 +362,12 @@ fn a_file_behind_a_loop_device_is_refused() {
     let refusals = machine.find("loop0").refusals(&DEMAND, None);
     assert_eq!(refusals, [Refusal::Loop { name: "loop0".to_owned() }]);
 }
+
+/// A driver without queues of requests, as that of zram.
+#[test]
+fn disks_without_requests_are_known() {
+    let machine = Machine::new();
+    assert!(machine.disk().has_requests());
+    fs::remove_dir_all(machine.at(&format!("{DISK}/mq"))).expect("a folder");
+    assert!(!machine.disk().has_requests());
+}

@@ -15,6 +15,16 @@ pub struct Unit {
     pub is_real_time: bool,
 }
 
+impl Unit {
+    /// Returns whether a service can have this name.
+    pub fn is_name(text: &str) -> bool {
+        // systemd writes other characters as `\x2d`.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || ":_.@-\\".contains(c);
+        let stem = text.strip_suffix(".service").unwrap_or_default();
+        !stem.is_empty() && !stem.starts_with('.') && stem.chars().all(is_plain)
+    }
+}
+
 /// The units by entry, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct EntryUnits {
@@ -58,9 +68,7 @@ pub(super) fn read(tasks: &[RawTask], loads: &[RawBestEffort]) -> Result<Vec<Uni
 
 fn check(name: &Spanned<String>) -> Result<(), FileError> {
     let text = name.get_ref();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || ":_.@-".contains(c);
-    let stem = text.strip_suffix(".service").unwrap_or_default();
-    if !stem.is_empty() && !stem.starts_with('.') && stem.chars().all(is_plain) {
+    if Unit::is_name(text) {
         return Ok(());
     }
     Err(FileError::new(
