@@ -14,7 +14,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use ratatui::{DefaultTerminal, Frame};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -45,23 +45,44 @@ pub(crate) fn is_possible() -> bool {
 
 /// Shows a view until the user quits or a signal comes.
 pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
-    let is_over = end_on_signals().map_err(|error| Failure::environment(&error))?;
+    let ending = Arc::new(Ending::default());
+    end_on_signals(Arc::clone(&ending)).map_err(|error| Failure::environment(&error))?;
     let mut terminal = ratatui::try_init().map_err(|error| Failure::environment(&error))?;
     let restoring = Restoring;
-    let shown = draw_until_over(&mut terminal, view, &is_over);
+    let shown = draw_until_over(&mut terminal, view, &ending.is_asked);
     drop(restoring);
+    // What follows ends by itself.
+    ending.is_over.store(true, Ordering::Relaxed);
     shown
 }
 
-/// Returns a flag that a signal sets. If the view does not end then, because a read of its terminal
-/// does not return, the process ends.
-fn end_on_signals() -> io::Result<Arc<AtomicBool>> {
-    let is_over = Arc::new(AtomicBool::new(false));
-    let (flag, mut signals) = (Arc::clone(&is_over), Signals::new([SIGINT, SIGTERM, SIGHUP])?);
+/// How far the end of a view is.
+#[derive(Debug, Default)]
+struct Ending {
+    /// A signal asks for it.
+    is_asked: AtomicBool,
+    /// The view has ended.
+    is_over: AtomicBool,
+}
+
+impl Ending {
+    /// Asks the view to end; returns whether it did in that time.
+    fn ask(&self, grace: Duration) -> bool {
+        self.is_asked.store(true, Ordering::Relaxed);
+        thread::sleep(grace);
+        self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+/// Asks the view to end when a signal comes. If it does not, because a read of its terminal does not
+/// return, the process ends.
+fn end_on_signals(ending: Arc<Ending>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
     let wait = move || {
         for signal in signals.forever() {
-            flag.store(true, Ordering::Relaxed);
-            thread::sleep(GRACE);
+            if ending.ask(GRACE) {
+                continue;
+            }
             // Fails if the terminal is gone; a message about it would have nowhere to go.
             let _ = ratatui::try_restore();
             // Fails only for signals that do not end a process; these signals do.
@@ -69,7 +90,7 @@ fn end_on_signals() -> io::Result<Arc<AtomicBool>> {
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
-    Ok(is_over)
+    Ok(())
 }
 
 /// Waits for input; `Gone` if the terminal no longer exists. Reading from such a terminal never
@@ -158,6 +179,16 @@ mod tests {
     use ratatui::crossterm::event::KeyEvent;
 
     use super::*;
+
+    /// Goal: what follows a view is not killed, such as the removal of a trace; a view that hangs is.
+    #[test]
+    fn a_view_that_ended_disarms_the_signal() {
+        let ending = Ending::default();
+        assert!(!ending.ask(Duration::ZERO));
+        assert!(ending.is_asked.load(Ordering::Relaxed));
+        ending.is_over.store(true, Ordering::Relaxed);
+        assert!(ending.ask(Duration::ZERO));
+    }
 
     #[test]
     fn q_escape_and_ctrl_c_end_it_and_nothing_else_does() {

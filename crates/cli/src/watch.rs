@@ -7,6 +7,7 @@ mod proof;
 mod tests;
 mod view;
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration as HostDuration;
 
@@ -17,7 +18,7 @@ use tidegate_model::Duration;
 use tidegate_platform::{NewFile, Scheduling, privileges};
 use tidegate_report::watch::{LearnReport, WatchReport, Watched};
 use tidegate_tune::{Disk, Root};
-use tidegate_watch::{FileHead, Session, TracefsError, workload_text};
+use tidegate_watch::{FileHead, Learnt, Session, TracefsError, workload_text};
 
 use crate::answer::Answer;
 use crate::arguments::WatchArguments;
@@ -50,6 +51,8 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     let proof = path.map(|path| Proof::read(path, arguments.drive.clone(), &disk)).transpose()?;
     let declared = proof.as_ref().map(Proof::declared);
     let limits = proof.as_ref().map(Proof::limits);
+    // A signal must not end the process before the trace is removed.
+    let patience = Patience::begin()?;
     // The watch must not delay the programs that it watches. Fails in sandboxes only, and harms
     // nobody then: events that are lost are told.
     let _ = Scheduling::idle().apply(None);
@@ -57,9 +60,10 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     let mut session = session.map_err(tracefs_failure)?;
     let is_live = live::is_possible() && arguments.duration.is_none() && !arguments.learn;
     if is_live && arguments.form.is_full() {
-        live::show(&mut Live::new(&mut session, disk.name(), proof.as_ref()))?;
+        let mut view = Live::new(&mut session, disk.name(), proof.as_ref());
+        live::show(&mut view)?;
     } else {
-        wait(&mut session, arguments)?;
+        wait(&mut session, arguments, &patience)?;
     }
     session.finish().map_err(tracefs_failure)?;
     if let Some(output) = output {
@@ -75,8 +79,14 @@ fn find(device: &str) -> Result<Disk, Failure> {
         Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
     })?;
     let below = disk.slaves();
-    if below.is_empty() {
+    if below.is_empty() && disk.has_requests() {
         return Ok(disk);
+    }
+    if below.is_empty() {
+        return Err(Failure::input(
+            format!("the driver of `{}` makes no requests that could be watched", disk.name()),
+            "watch the disk behind it; `lsblk` lists the block devices of a machine",
+        ));
     }
     Err(Failure::input(
         format!(
@@ -90,8 +100,11 @@ fn find(device: &str) -> Result<Disk, Failure> {
 
 /// Watches for the time that was asked for, or until a signal comes. Signals end the watch and not
 /// the process, because the kernel's trace must be removed.
-fn wait(session: &mut Session, arguments: &WatchArguments) -> Result<(), Failure> {
-    let patience = Patience::begin()?;
+fn wait(
+    session: &mut Session,
+    arguments: &WatchArguments,
+    patience: &Patience,
+) -> Result<(), Failure> {
     if arguments.duration.is_none() && arguments.form.is_full() {
         show::say("Watching", format!("{}; Ctrl-C ends it", arguments.device));
     }
@@ -111,6 +124,7 @@ fn report<'a>(session: &'a Session, device: &'a str, proof: Option<&'a Proof>) -
         seen: session.seen(),
         assessment: proof.map(Proof::assessment),
         tells_class: session.tells_class(),
+        drift: proof.and_then(Proof::drift),
     })
 }
 
@@ -129,6 +143,7 @@ fn learn(
         drive: arguments.drive.as_deref().unwrap_or(DRIVE),
         duration: seen.duration,
         lost: seen.lost,
+        left_out: learner.left_out(),
     };
     let Some(text) = workload_text(head, &learnt) else {
         let nothing =
@@ -139,11 +154,20 @@ fn learn(
     let name = output.name();
     let to_do = match arguments.drive {
         Some(_) => format!("tidegate check {}", quoted(&name)),
-        None => format!("tidegate profile {} --depth 8 -o {DRIVE}", quoted(&arguments.device)),
+        None => profile_command(&arguments.device, &learnt),
     };
     let report = LearnReport::of((disk.name(), &name), (seen.duration, seen.lost), &learnt, to_do);
     show::report_in(&report, arguments.form);
     Ok(Answer::Yes)
+}
+
+/// Returns the command that measures what the learnt file needs. Writes are missing, because measuring
+/// them destroys the data of the disk, which is in use; the report says so.
+fn profile_command(device: &str, learnt: &[Learnt]) -> String {
+    let sizes: BTreeSet<_> = learnt.iter().map(|it| it.size_max).collect();
+    let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
+    let device = quoted(device);
+    format!("tidegate profile {device} --size {} --depth 8 -o {DRIVE}", sizes.join(","))
 }
 
 /// Says what the kernel withholds, and what helps.

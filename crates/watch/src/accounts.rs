@@ -7,7 +7,7 @@ use tidegate_model::{Duration, Op};
 use tidegate_stats::{Distribution, Memory};
 
 use crate::bios::Served;
-use crate::event::{IoClass, Operation};
+use crate::event::IoClass;
 use crate::process::Process;
 
 /// The most sources that have a row of their own; later ones share the last.
@@ -79,7 +79,7 @@ impl Account {
             Some(Op::Write) => self.writes += 1,
             None => self.others += 1,
         }
-        if served.extent.op != Operation::Discard {
+        if served.extent.op.moves_data().is_some() {
             self.bytes += served.extent.bytes().get();
         }
         self.failed += u64::from(served.is_failed);

@@ -13,6 +13,10 @@
 //!
 //! Of several bios with the same sectors, a completion counts for one that it covers exactly, and
 //! otherwise for the oldest: the trace does not tell them apart.
+//!
+//! A write that must be on the medium (FUA) is not complete with its data if the device cannot do
+//! that itself: the kernel then empties the write cache, and completes the request a second time
+//! without sectors, at its first sector or behind its last one, depending on the kernel.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -25,6 +29,8 @@ use crate::process::Process;
 
 /// The most bios that are followed at once: beyond it, the oldest is given up.
 const FOLLOWED_MAX: usize = 1 << 16;
+/// A bio that is older is given up: six attempts of 30 s each end before.
+const AGE_MAX: Duration = Duration::from_ms(300_000);
 
 /// A bio that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +43,7 @@ pub struct Served {
     pub class: IoClass,
     /// When the kernel had it.
     pub queued: Time,
-    /// When its last sector was complete.
+    /// When its last sector was complete; of a bio that is not, the instant until which it waited.
     pub completed: Time,
     /// Whether a part of it failed.
     pub is_failed: bool,
@@ -60,6 +66,10 @@ struct Bio {
     left: Sectors,
     /// Sectors that were not sent to the device.
     unsent: Sectors,
+    /// Whether the data must be on the medium.
+    is_forced: bool,
+    /// Its requests behind whose data the kernel empties the write cache, and that wait for it.
+    flushes: u32,
     is_failed: bool,
 }
 
@@ -73,18 +83,18 @@ type Key = (Operation, u64, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Bios {
     with_data: BTreeMap<Key, Bio>,
+    /// The places of these bios by their number: the oldest first.
+    by_age: BTreeMap<u64, Key>,
     /// Requests without data in the order of queueing: their place does not identify them.
     syncs: VecDeque<Bio>,
     next: u64,
     /// The longest bio of each operation so far, in sectors: bounds the search.
     longest: BTreeMap<Operation, u64>,
-    /// Bios that were given up because their completion was not seen.
-    unfinished: u64,
 }
 
 impl Bios {
     /// Begins to follow a bio.
-    pub(crate) fn queue(&mut self, at: Time, extent: Extent, by: Process) {
+    pub(crate) fn queue(&mut self, at: Time, extent: Extent, by: Process, is_forced: bool) {
         let range = range(extent);
         let sectors = || Sectors::of(range.clone());
         let bio = Bio {
@@ -94,6 +104,8 @@ impl Bios {
             queued: at,
             left: sectors(),
             unsent: sectors(),
+            is_forced,
+            flushes: 0,
             is_failed: false,
         };
         if extent.op == Operation::Sync {
@@ -101,19 +113,21 @@ impl Bios {
         } else if extent.sectors > 0 {
             let longest = self.longest.entry(extent.op).or_default();
             *longest = (*longest).max(extent.sectors);
-            self.with_data.insert((extent.op, range.start, self.next), bio);
+            let key = (extent.op, range.start, self.next);
+            self.with_data.insert(key, bio);
+            self.by_age.insert(self.next, key);
             self.next += 1;
         }
-        self.limit();
     }
 
     /// Records that a request was sent; returns how many of its sectors belong to no bio.
-    pub(crate) fn issue(&mut self, extent: Extent, class: Option<IoClass>) -> u64 {
+    pub(crate) fn issue(&mut self, extent: Extent, class: Option<IoClass>, is_forced: bool) -> u64 {
         let mut sent = Sectors::of(range(extent));
         for key in self.touched(extent, |bio| &bio.unsent) {
             let bio = self.with_data.get_mut(&key).expect("a key of the map");
             if bio.unsent.cancel(&mut sent) {
                 bio.class = class.unwrap_or(bio.class);
+                bio.flushes += u32::from(bio.is_forced && !is_forced);
             }
         }
         sent.count()
@@ -123,6 +137,7 @@ impl Bios {
     pub(crate) fn requeue(&mut self, extent: Extent) {
         for key in self.touched(extent, |bio| &bio.left) {
             let bio = self.with_data.get_mut(&key).expect("a key of the map");
+            bio.flushes = bio.flushes.saturating_sub(1); // zero unless its issue counted one
             bio.unsent.restore(&range(extent), &range(bio.extent));
         }
     }
@@ -147,16 +162,35 @@ impl Bios {
                 continue;
             }
             bio.is_failed |= is_failed;
-            if bio.left.is_empty() {
-                let bio = self.with_data.remove(&key).expect("a key of the map");
-                served(bio.served(at));
+            if bio.left.is_empty() && bio.flushes == 0 {
+                served(self.remove(key).served(at));
             }
         }
         done.count()
     }
 
-    /// Completes the oldest request without data at this place. A write that ends in a flush shows
-    /// an empty completion too; it matches nothing.
+    /// Records that a bio ended, or a part of it, and no request completed it. Returns the bio if
+    /// nothing of it is left: of several, the newest that was not sent.
+    pub(crate) fn end(&mut self, at: Time, extent: Extent) -> Option<Served> {
+        if extent.op == Operation::Sync {
+            let index = self.syncs.iter().rposition(|bio| bio.extent.start == extent.start)?;
+            return self.syncs.remove(index).map(|bio| bio.served(at));
+        }
+        let range = range(extent);
+        let is_exact = |key: &&Key| self.with_data[*key].unsent.is(&range);
+        let touched = self.touched(extent, |bio| &bio.unsent);
+        let newest = |keys: &mut dyn Iterator<Item = &Key>| keys.max_by_key(|key| key.2).copied();
+        let key =
+            newest(&mut touched.iter().filter(is_exact)).or_else(|| newest(&mut touched.iter()))?;
+        let bio = self.with_data.get_mut(&key).expect("a key of the map");
+        for of_bio in [&mut bio.left, &mut bio.unsent] {
+            of_bio.cancel(&mut Sectors::of(range.clone()));
+        }
+        bio.left.is_empty().then(|| self.remove(key).served(at))
+    }
+
+    /// Completes the oldest write at this place that waits for its flush, or else the oldest request
+    /// without data.
     fn complete_sync(
         &mut self,
         at: Time,
@@ -164,6 +198,15 @@ impl Bios {
         is_failed: bool,
         mut served: impl FnMut(Served),
     ) {
+        if let Some(key) = self.waits_for_flush(extent.start.get()) {
+            let bio = self.with_data.get_mut(&key).expect("a key of the map");
+            bio.is_failed |= is_failed;
+            bio.flushes -= 1;
+            if bio.flushes == 0 {
+                served(self.remove(key).served(at));
+            }
+            return;
+        }
         let at_place = |bio: &Bio| bio.extent.start == extent.start;
         let Some(index) = self.syncs.iter().position(at_place) else { return };
         let mut bio = self.syncs.remove(index).expect("an index of the queue");
@@ -171,11 +214,48 @@ impl Bios {
         served(bio.served(at));
     }
 
-    /// Gives up all bios: events were lost, perhaps those of their completions.
-    pub(crate) fn give_up(&mut self) {
-        self.unfinished += self.pending() as u64;
-        self.with_data.clear();
-        self.syncs.clear();
+    /// Returns the oldest write that has its data, waits for its flush and has this place within it
+    /// or at its end.
+    fn waits_for_flush(&self, place: u64) -> Option<Key> {
+        let longest = self.longest.get(&Operation::Write).copied().unwrap_or(0);
+        let first = place.saturating_sub(longest); // as of `touched`
+        let within = (Operation::Write, first, 0)..=(Operation::Write, place, u64::MAX);
+        let waits = |(_, bio): &(&Key, &Bio)| {
+            bio.flushes > 0 && bio.left.is_empty() && place <= bio.extent.end()
+        };
+        let waiting = self.with_data.range(within).filter(waits).map(|(key, _)| *key);
+        waiting.min_by_key(|key| key.2)
+    }
+
+    /// Gives up all bios: events were lost, perhaps those of their completions. They waited until
+    /// `until` at least.
+    pub(crate) fn give_up(&mut self, until: Time) -> Vec<Served> {
+        self.by_age.clear();
+        let with_data = std::mem::take(&mut self.with_data).into_values();
+        let all = with_data.chain(std::mem::take(&mut self.syncs));
+        all.map(|bio| bio.served(until)).collect()
+    }
+
+    /// Gives up a bio that is too old or one too many.
+    pub(crate) fn give_up_oldest(&mut self, at: Time) -> Option<Served> {
+        let is_surplus = self.pending() > FOLLOWED_MAX;
+        let is_old = |bio: &Bio| bio.age(at) > AGE_MAX;
+        let oldest = self.by_age.values().next().copied();
+        match oldest {
+            Some(key) if is_surplus || is_old(&self.with_data[&key]) => {
+                Some(self.remove(key).served(at))
+            }
+            _ if is_surplus || self.syncs.front().is_some_and(is_old) => {
+                self.syncs.pop_front().map(|bio| bio.served(at))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the bios that are not complete, with the time that they wait at this instant.
+    pub(crate) fn waiting(&self, at: Time) -> impl Iterator<Item = (Extent, &Process, Duration)> {
+        let all = self.with_data.values().chain(&self.syncs);
+        all.map(move |bio| (bio.extent, &bio.by, bio.age(at)))
     }
 
     /// Returns the number of bios that are not complete.
@@ -183,9 +263,9 @@ impl Bios {
         self.with_data.len() + self.syncs.len()
     }
 
-    /// Returns the number of bios that were given up.
-    pub(crate) const fn unfinished(&self) -> u64 {
-        self.unfinished
+    fn remove(&mut self, key: Key) -> Bio {
+        self.by_age.remove(&key.2);
+        self.with_data.remove(&key).expect("a key of the map")
     }
 
     /// Returns the bios that share sectors with an extent and have some of `open` left: those that
@@ -202,25 +282,17 @@ impl Bios {
         keys.sort_unstable();
         keys.into_iter().map(|(.., key)| key).collect()
     }
-
-    /// Gives up the oldest bio if there are too many.
-    fn limit(&mut self) {
-        if self.pending() <= FOLLOWED_MAX {
-            return;
-        }
-        self.unfinished += 1;
-        let oldest = self.with_data.iter().min_by_key(|(key, _)| key.2).map(|(key, _)| *key);
-        match oldest {
-            Some(key) => drop(self.with_data.remove(&key)),
-            None => drop(self.syncs.pop_front()),
-        }
-    }
 }
 
 impl Bio {
+    /// Returns its age; zero at an instant before it came.
+    fn age(&self, at: Time) -> Duration {
+        at.max(self.queued).since(self.queued)
+    }
+
     fn served(self, at: Time) -> Served {
         let Self { extent, by, class, queued, is_failed, .. } = self;
-        Served { extent, by, class, queued, completed: at, is_failed }
+        Served { extent, by, class, queued, completed: at.max(queued), is_failed }
     }
 }
 

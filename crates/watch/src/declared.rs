@@ -21,6 +21,8 @@ use crate::process::Process;
 /// Without a stated time of the host, releases may be early by one part in this many of a period:
 /// the block layer sees them later than the program, and not always by the same time.
 const JITTER_PART: u64 = 100;
+/// The most undeclared sources that are named.
+const UNDECLARED_MAX: usize = 512;
 
 /// A `[[task]]` or `[[best_effort]]` entry that names a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +95,10 @@ impl DeclaredEntry {
         matches!(self.asks, Asks::Contract { .. })
     }
 
+    fn is_above(&self, response: Duration) -> bool {
+        self.bound().is_some_and(|bound| response > bound)
+    }
+
     const fn has_class(&self, class: IoClass) -> bool {
         let is_real_time = match class {
             IoClass::RealTime => true,
@@ -105,15 +111,21 @@ impl DeclaredEntry {
 /// What was seen of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Response times from queue to completion of the requests with the right class.
+    /// Response times from queue to completion.
     pub responses: Distribution,
-    /// Requests above the bound.
+    /// Requests above the bound, without those that wait.
     pub exceeded: u64,
+    /// Requests that wait for longer than the bound and are not complete.
+    pub waiting: u64,
+    /// The longest time that one of them waits.
+    pub waiting_max: Option<Duration>,
+    /// Requests that failed.
+    pub failed: u64,
     /// Requests beyond the contract: more in a period, or more at once, than declared.
     pub beyond: u64,
     /// Requests that are larger than declared.
     pub larger: u64,
-    /// Requests with another class than the proof needs; no other figure includes them.
+    /// Requests with another class than the proof needs.
     pub other_class: u64,
     /// The most requests at once.
     pub outstanding_max: u32,
@@ -127,6 +139,9 @@ impl Record {
         Self {
             responses: Distribution::new(Memory::AsNeeded),
             exceeded: 0,
+            waiting: 0,
+            waiting_max: None,
+            failed: 0,
             beyond: 0,
             larger: 0,
             other_class: 0,
@@ -150,6 +165,30 @@ impl Record {
             }
         };
         self.beyond += u64::from(!is_within);
+    }
+
+    /// Takes a request back that came at this instant and asked for nothing.
+    fn withdraw(&mut self, queued: Time, entry: &DeclaredEntry, extent: Extent) {
+        self.outstanding = self.outstanding.saturating_sub(1); // as of `serve`
+        self.larger -= u64::from(extent.bytes() > entry.size);
+        let came = |taken: &VecDeque<Time>| taken.iter().position(|it| *it == queued);
+        for taken in &mut self.taken {
+            if let Some(index) = came(taken) {
+                taken.remove(index);
+                return;
+            }
+        }
+        let is_beyond = match entry.asks {
+            Asks::Contract { .. } => self.beyond > 0,
+            Asks::AtOnce(most) => most.is_some_and(|most| self.outstanding >= most),
+        };
+        self.beyond = self.beyond.saturating_sub(u64::from(is_beyond));
+    }
+
+    /// Counts a response; of a request that was given up, the time that it waited.
+    fn respond(&mut self, entry: &DeclaredEntry, response: Duration) {
+        self.responses.record(response);
+        self.exceeded += u64::from(entry.is_above(response));
     }
 }
 
@@ -176,6 +215,10 @@ pub struct Declared {
     without_unit: Vec<String>,
     /// Real-time requests that no task declares, by source.
     undeclared: BTreeMap<Source, u64>,
+    /// Requests of sources beyond the most that are named.
+    undeclared_others: u64,
+    /// Requests of threads that had ended before anybody could ask whose they were.
+    unknown: u64,
 }
 
 impl Declared {
@@ -232,8 +275,20 @@ impl Declared {
         &self.undeclared
     }
 
+    /// Returns the real-time requests that no task declares, of sources that are not named.
+    pub const fn undeclared_others(&self) -> u64 {
+        self.undeclared_others
+    }
+
+    /// Returns the requests that belong to a unit or not: their threads had ended before anybody
+    /// could ask.
+    pub const fn unknown(&self) -> u64 {
+        self.unknown
+    }
+
     /// Records a request that comes.
     pub(crate) fn come(&mut self, at: Time, extent: Extent, by: &Process) {
+        self.unknown += u64::from(!by.is_known && extent.op.moves_data().is_some());
         if let Some(index) = self.find(extent, by) {
             let (entry, record) = &mut self.entries[index];
             record.come(at, entry, extent);
@@ -242,30 +297,64 @@ impl Declared {
 
     /// Records a request that is complete.
     pub(crate) fn serve(&mut self, served: &Served) {
-        let is_real_time = served.class == IoClass::RealTime;
         let Some(index) = self.find(served.extent, &served.by) else {
-            if is_real_time {
-                let source = Source::of(&served.by, served.class);
-                *self.undeclared.entry(source).or_default() += 1;
+            if served.class == IoClass::RealTime {
+                self.count_undeclared(served);
             }
             return;
         };
         let (entry, record) = &mut self.entries[index];
         // Requests that were given up count no longer.
         record.outstanding = record.outstanding.saturating_sub(1);
-        if !entry.has_class(served.class) {
-            record.other_class += 1;
-            return;
-        }
-        let response = served.response();
-        record.responses.record(response);
-        record.exceeded += u64::from(entry.bound().is_some_and(|bound| response > bound));
+        record.other_class += u64::from(!entry.has_class(served.class));
+        record.failed += u64::from(served.is_failed);
+        record.respond(entry, served.response());
     }
 
-    /// Forgets the outstanding requests: events were lost.
-    pub(crate) fn give_up(&mut self) {
+    fn count_undeclared(&mut self, served: &Served) {
+        let source = Source::of(&served.by, served.class);
+        let is_room = self.undeclared.len() < UNDECLARED_MAX;
+        match self.undeclared.get_mut(&source) {
+            Some(count) => *count += 1,
+            None if is_room => drop(self.undeclared.insert(source, 1)),
+            None => self.undeclared_others += 1,
+        }
+    }
+
+    /// Records a request that ended without being sent.
+    pub(crate) fn withdraw(&mut self, bio: &Served) {
+        if let Some(index) = self.find(bio.extent, &bio.by) {
+            let (entry, record) = &mut self.entries[index];
+            record.withdraw(bio.queued, entry, bio.extent);
+        }
+    }
+
+    /// Records a request whose end will not be seen. One that was above its bound counts.
+    pub(crate) fn give_up(&mut self, bio: &Served) {
+        if let Some(index) = self.find(bio.extent, &bio.by) {
+            let (entry, record) = &mut self.entries[index];
+            record.outstanding = record.outstanding.saturating_sub(1); // as of `serve`
+            if entry.is_above(bio.response()) {
+                record.respond(entry, bio.response());
+            }
+        }
+    }
+
+    /// Takes the requests that are not complete, with the times that they wait.
+    pub(crate) fn wait<'a>(
+        &mut self,
+        waiting: impl Iterator<Item = (Extent, &'a Process, Duration)>,
+    ) {
         for (_, record) in &mut self.entries {
-            record.outstanding = 0;
+            (record.waiting, record.waiting_max) = (0, None);
+        }
+        for (extent, by, age) in waiting {
+            let Some(index) = self.find(extent, by) else { continue };
+            let (entry, record) = &mut self.entries[index];
+            if entry.is_above(age) {
+                record.waiting += 1;
+                record.waiting_max = record.waiting_max.max(Some(age));
+            }
         }
     }
 

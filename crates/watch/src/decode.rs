@@ -8,8 +8,13 @@ use crate::format::{BadFormat, EventFormat, Field};
 use crate::ring_page::Record;
 
 /// The tracepoints that a watch needs, in the order of [`Formats::new`].
-pub(crate) const EVENTS: [&str; 4] =
-    ["block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete"];
+pub(crate) const EVENTS: [&str; 5] = [
+    "block_bio_queue",
+    "block_rq_issue",
+    "block_rq_requeue",
+    "block_rq_complete",
+    "block_bio_complete",
+];
 
 /// The fields that say which sectors an event is about.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +27,9 @@ struct Place {
 /// The formats of the tracepoints.
 #[derive(Debug, Clone)]
 pub struct Formats {
-    ids: [u16; 4],
+    ids: [u16; 5],
     kind: Field,
-    places: [Place; 4],
+    places: [Place; 5],
     thread: Field,
     name: Field,
     /// The class of a sent request, from Linux 6.10 on.
@@ -33,14 +38,14 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// Reads the format files of `block_bio_queue`, `block_rq_issue`, `block_rq_requeue` and
-    /// `block_rq_complete`.
+    /// Reads the format files of `block_bio_queue`, `block_rq_issue`, `block_rq_requeue`,
+    /// `block_rq_complete` and `block_bio_complete`.
     ///
     /// # Errors
     /// The first field that is missing.
-    pub fn new(texts: [&str; 4]) -> Result<Self, BadFormat> {
-        let [queue, issue, requeue, complete] = texts.map(EventFormat::parse);
-        let formats = [queue?, issue?, requeue?, complete?];
+    pub fn new(texts: [&str; 5]) -> Result<Self, BadFormat> {
+        let [queue, issue, requeue, complete, end] = texts.map(EventFormat::parse);
+        let formats = [queue?, issue?, requeue?, complete?, end?];
         let place = |format: &EventFormat| {
             Ok(Place {
                 sector: format.field("sector")?,
@@ -48,11 +53,11 @@ impl Formats {
                 letters: format.field("rwbs")?,
             })
         };
-        let [queue, issue, requeue, complete] = &formats;
+        let [queue, issue, requeue, complete, end] = &formats;
         Ok(Self {
-            ids: [queue.id, issue.id, requeue.id, complete.id],
+            ids: [queue.id, issue.id, requeue.id, complete.id, end.id],
             kind: queue.field("common_type")?,
-            places: [place(queue)?, place(issue)?, place(requeue)?, place(complete)?],
+            places: [place(queue)?, place(issue)?, place(requeue)?, place(complete)?, place(end)?],
             thread: queue.field("common_pid")?,
             name: queue.field("comm")?,
             priority: issue.optional("ioprio"),
@@ -70,12 +75,13 @@ impl Formats {
         let Record { at, data } = record;
         let id = self.kind.number(data);
         let index = self.ids.iter().position(|&known| u64::from(known) == id)?;
-        let extent = self.places[index].extent(data);
+        let (extent, is_forced) = self.places[index].extent(data);
         let kind = match index {
-            0 => EventKind::Queued { extent, by: self.submitter(data) },
-            1 => EventKind::Issued { extent, class: self.class(data) },
+            0 => EventKind::Queued { extent, by: self.submitter(data), is_forced },
+            1 => EventKind::Issued { extent, class: self.class(data), is_forced },
             2 => EventKind::Requeued { extent },
-            _ => EventKind::Completed { extent, is_failed: self.error.number(data) != 0 },
+            3 => EventKind::Completed { extent, is_failed: self.error.number(data) != 0 },
+            _ => EventKind::Ended { extent },
         };
         Some(Event { at, kind })
     }
@@ -92,9 +98,11 @@ impl Formats {
 }
 
 impl Place {
-    fn extent(self, data: &[u8]) -> Extent {
-        let sectors = self.sectors.number(data);
-        let op = Operation::of_letters(&self.letters.text(data), sectors);
-        Extent { op, start: Lba::new(self.sector.number(data)), sectors }
+    /// Returns the stretch, and whether its data is forced to the medium.
+    fn extent(self, data: &[u8]) -> (Extent, bool) {
+        let (sectors, letters) = (self.sectors.number(data), self.letters.text(data));
+        let op = Operation::of_letters(&letters, sectors);
+        let start = Lba::new(self.sector.number(data));
+        (Extent { op, start, sectors }, Operation::is_forced(&letters))
     }
 }

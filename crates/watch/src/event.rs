@@ -16,6 +16,8 @@ pub enum Operation {
     Sync,
     /// The kernel's own command to empty the write cache.
     Flush,
+    /// The device writes zeroes without data from the host, or resets a zone.
+    Zero,
     /// Everything else: commands past the scheduler (passthrough), zones.
     Other,
 }
@@ -38,8 +40,18 @@ impl Operation {
             (b'W', _) => Self::Write,
             (b'D', _) => Self::Discard,
             (b'F', _) => Self::Flush,
+            (b'N', 1..) => Self::Zero,
             _ => Self::Other,
         }
+    }
+
+    /// Returns whether these letters ask for the data to be on the medium before the answer (FUA):
+    /// an `F` right behind the operation.
+    ///
+    /// # Source
+    /// As of [`Self::of_letters`].
+    pub fn is_forced(letters: &str) -> bool {
+        matches!(letters.as_bytes(), [b'W', b'F', ..] | [b'F', b'W', b'F', ..])
     }
 
     /// Returns the operation of a request that moves data; `None` for any other.
@@ -47,7 +59,7 @@ impl Operation {
         match self {
             Self::Read => Some(Op::Read),
             Self::Write => Some(Op::Write),
-            Self::Discard | Self::Sync | Self::Flush | Self::Other => None,
+            Self::Discard | Self::Sync | Self::Flush | Self::Zero | Self::Other => None,
         }
     }
 }
@@ -137,6 +149,8 @@ pub enum EventKind {
         extent: Extent,
         /// The thread.
         by: Submitter,
+        /// Whether its data must be on the medium before the answer (FUA).
+        is_forced: bool,
     },
     /// A request was sent to the device (`block_rq_issue`), whether a scheduler held it or not.
     Issued {
@@ -144,6 +158,9 @@ pub enum EventKind {
         extent: Extent,
         /// Its class; `None` from kernels whose tracepoint has none.
         class: Option<IoClass>,
+        /// Whether the device itself puts the data on the medium (FUA). If a bio asks for that and
+        /// its request does not, the kernel empties the write cache behind it.
+        is_forced: bool,
     },
     /// The device refused a request for now, so the kernel took it back (`block_rq_requeue`).
     Requeued {
@@ -156,6 +173,12 @@ pub enum EventKind {
         extent: Extent,
         /// Whether with an error.
         is_failed: bool,
+    },
+    /// A bio ended, or a part of it, and no request completed it (`block_bio_complete`): the kernel
+    /// had no room and the program did not want to wait, or it refused the bio.
+    Ended {
+        /// The stretch that ended.
+        extent: Extent,
     },
 }
 
@@ -179,10 +202,26 @@ mod tests {
             ("F", 0, Operation::Flush),
             ("DS", 8, Operation::Discard),
             ("DE", 8, Operation::Discard),
+            ("N", 8, Operation::Zero),
             ("N", 0, Operation::Other),
             ("", 0, Operation::Other),
         ] {
             assert_eq!(Operation::of_letters(letters, sectors), operation, "{letters} {sectors}");
+        }
+    }
+
+    #[test]
+    fn a_forced_write_has_its_letter_behind_the_operation() {
+        for (letters, expected) in [
+            ("FWFS", true),
+            ("WFS", true),
+            ("WF", true),
+            ("WS", false),
+            ("FWS", false),
+            ("FF", false),
+            ("R", false),
+        ] {
+            assert_eq!(Operation::is_forced(letters), expected, "{letters}");
         }
     }
 

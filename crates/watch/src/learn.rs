@@ -28,6 +28,8 @@ pub use rhythm::Rhythm;
 
 /// The most requests of a source whose instants are kept; later ones count only in the totals.
 const ARRIVALS_MAX: usize = 100_000;
+/// The most instants of all sources together: 24 MB.
+const ALL_ARRIVALS_MAX: usize = 1_000_000;
 /// The most sources.
 const STREAMS_MAX: usize = 1_024;
 /// The requests after which a source may go on to be sequential: programs read several files at once.
@@ -104,6 +106,8 @@ struct Stream {
 #[derive(Debug, Default)]
 pub struct Learner {
     streams: BTreeMap<Key, Stream>,
+    /// The instants that are kept.
+    arrivals: usize,
     /// Requests of sources beyond the most that are followed.
     left_out: u64,
 }
@@ -116,24 +120,43 @@ impl Learner {
             self.left_out += 1;
             return;
         }
-        self.streams.entry(key).or_default().come(at, extent);
+        let is_room = self.arrivals < ALL_ARRIVALS_MAX;
+        let is_kept = self.streams.entry(key).or_default().come(at, extent, is_room);
+        self.arrivals += usize::from(is_kept);
     }
 
     /// Takes a request that is complete.
     pub(crate) fn serve(&mut self, served: &Served) {
-        let stream = key(served.extent, &served.by).and_then(|key| self.streams.get_mut(&key));
-        let Some(stream) = stream else { return };
+        let Some(stream) = self.of(served) else { return };
         stream.outstanding = stream.outstanding.saturating_sub(1); // as of `Declared::serve`
         stream.completed = Some(served.completed);
         stream.real_time += u64::from(served.class == IoClass::RealTime);
         stream.response_max = stream.response_max.max(Some(served.response()));
     }
 
-    /// Forgets the outstanding requests: events were lost.
-    pub(crate) fn give_up(&mut self) {
+    /// Takes back a request that ended without being sent.
+    pub(crate) fn withdraw(&mut self, bio: &Served) {
+        if let Some(stream) = self.of(bio) {
+            stream.withdraw(bio);
+        }
+    }
+
+    /// Forgets a request whose end will not be seen.
+    pub(crate) fn give_up(&mut self, bio: &Served) {
+        if let Some(stream) = self.of(bio) {
+            stream.outstanding = stream.outstanding.saturating_sub(1); // as of `Declared::serve`
+        }
+    }
+
+    /// Forgets all outstanding requests and the last completions: events were lost.
+    pub(crate) fn lose(&mut self) {
         for stream in self.streams.values_mut() {
             (stream.outstanding, stream.completed) = (0, None);
         }
+    }
+
+    fn of(&mut self, bio: &Served) -> Option<&mut Stream> {
+        self.streams.get_mut(&key(bio.extent, &bio.by)?)
     }
 
     /// Returns the requests of sources that were not followed.
@@ -152,7 +175,8 @@ impl Learner {
 }
 
 impl Stream {
-    fn come(&mut self, at: Time, extent: Extent) {
+    /// Counts a request; returns whether its instant is kept.
+    fn come(&mut self, at: Time, extent: Extent, is_room: bool) -> bool {
         self.requests += 1;
         self.outstanding += 1;
         self.outstanding_max = self.outstanding_max.max(self.outstanding);
@@ -165,10 +189,22 @@ impl Stream {
             self.ends.pop_front();
         }
         self.ends.push_back(end);
-        if self.arrivals.len() < ARRIVALS_MAX {
+        let is_kept = is_room && self.arrivals.len() < ARRIVALS_MAX;
+        if is_kept {
             let since_completion = self.completed.map(|completed| at.since(completed));
             self.arrivals.push(Arrival { at, since_completion });
         }
+        is_kept
+    }
+
+    fn withdraw(&mut self, bio: &Served) {
+        self.requests = self.requests.saturating_sub(1); // its source can have had no room
+        self.outstanding = self.outstanding.saturating_sub(1);
+        if let Some(count) = self.sizes.get_mut(&bio.extent.sectors) {
+            *count -= 1;
+        }
+        self.sizes.retain(|_, count| *count > 0);
+        self.arrivals.pop_if(|arrival| arrival.at == bio.queued);
     }
 
     fn learnt(&self, (unit, name, op): &Key, sectors: u64) -> Learnt {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use tidegate_model::workload_file::Unit;
 use tidegate_model::{Duration, PolicyName};
 
 use crate::learn::{Learnt, LearntPlace, Rhythm};
@@ -19,6 +20,8 @@ pub struct FileHead<'a> {
     pub duration: Duration,
     /// Events that were lost.
     pub lost: u64,
+    /// Requests of sources that were not followed.
+    pub left_out: u64,
 }
 
 /// Returns the text of a workload file; `None` if no request was seen.
@@ -44,15 +47,19 @@ pub fn workload_text(head: FileHead<'_>, learnt: &[Learnt]) -> Option<String> {
 }
 
 fn write_head(text: &mut String, head: FileHead<'_>) {
-    let FileHead { device, drive, duration, lost } = head;
+    let FileHead { device, drive, duration, lost, left_out } = head;
     let _ = writeln!(
         text,
-        "# A draft, learnt from {device} in {}. Read it and correct it: it shows what programs did, not\n\
-         # what they may do. A period is the median gap, and sizes are the largest.",
+        "# A draft, learnt from {} in {}. Read it and correct it: it shows what programs did, not\n\
+         # what they may do. A period is the median gap, rounded down; requests and sizes are the largest.",
+        printable(device),
         seconds(duration)
     );
     if lost > 0 {
         let _ = writeln!(text, "# {lost} events were lost, so figures can be too small.");
+    }
+    if left_out > 0 {
+        let _ = writeln!(text, "# {left_out} requests of further programs are left out.");
     }
     let _ = writeln!(
         text,
@@ -64,7 +71,8 @@ fn write_head(text: &mut String, head: FileHead<'_>) {
 
 fn write_entry(text: &mut String, name: &str, source: &Learnt, has_unit: bool) {
     let Learnt { op, requests, size_max, size_median, .. } = source;
-    let title = source.unit.as_deref().map_or(String::new(), |unit| format!(" of {unit}"));
+    let title =
+        source.unit.as_deref().map_or(String::new(), |unit| format!(" of {}", printable(unit)));
     let _ = writeln!(
         text,
         "\n# {}{title}: {requests} {}{}",
@@ -85,6 +93,9 @@ fn write_entry(text: &mut String, name: &str, source: &Learnt, has_unit: bool) {
     let _ = writeln!(text, "size = \"{size_max}\"\nop = \"{}\"", op.name());
     let _ = writeln!(text, "place = {}", place(source.place));
     match &source.unit {
+        Some(unit) if !Unit::is_name(unit) => {
+            let _ = writeln!(text, "# a workload cannot name the unit {}", printable(unit));
+        }
         Some(unit) if has_unit => drop(writeln!(text, "unit = {}", quoted(unit))),
         Some(unit) => drop(writeln!(
             text,
@@ -105,21 +116,20 @@ fn write_task(text: &mut String, name: &str, source: &Learnt, rhythm: &Rhythm) {
         ms(*jitter)
     );
     if requests_max > requests {
-        let _ = writeln!(
-            text,
-            "# a job had up to {requests_max} requests; 99 of 100 have no more than below"
-        );
+        let _ = writeln!(text, "# 99 of 100 jobs had at most {requests} of the requests below");
     }
-    if !source.is_real_time {
-        let _ = writeln!(
-            text,
-            "# its class was not real time; `tidegate tune --install` gives it that"
-        );
+    match (source.is_real_time, &source.unit) {
+        (true, _) => {}
+        (false, Some(_)) => text
+            .push_str("# its class was not real time; `tidegate tune --install` gives it that\n"),
+        (false, None) => text.push_str(
+            "# its class was not real time: run it as a service, or under `ionice -c realtime`\n",
+        ),
     }
     let _ = writeln!(
         text,
         "[[task]]\nname = {}\nperiod = \"{period}\"          # the deadline, unless you state one\n\
-         requests = {requests}",
+         requests = {requests_max}",
         quoted(name)
     );
 }

@@ -155,7 +155,7 @@ impl OnDevice {
             // The kernel gives them different places when they are sent and when they complete.
             Operation::Flush | Operation::Other => self.sent.iter().position(same),
             Operation::Sync => None,
-            Operation::Read | Operation::Write | Operation::Discard => {
+            Operation::Read | Operation::Write | Operation::Discard | Operation::Zero => {
                 let begins = |sent: &Sent| same(sent) && sent.extent.start == extent.start;
                 let exact = |sent: &Sent| begins(sent) && sent.left == extent.sectors;
                 let part = |sent: &Sent| begins(sent) && sent.left > extent.sectors;
@@ -229,7 +229,11 @@ impl DeviceRecord {
                 self.passthrough += 1;
                 self.passthrough_max = self.passthrough_max.max(Some(took));
             }
-            Operation::Read | Operation::Write | Operation::Discard | Operation::Sync => {}
+            Operation::Read
+            | Operation::Write
+            | Operation::Discard
+            | Operation::Zero
+            | Operation::Sync => {}
         }
     }
 }

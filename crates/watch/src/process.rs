@@ -30,6 +30,8 @@ pub struct Process {
     pub unit: Option<String>,
     /// The class of the thread's requests.
     pub class: IoClass,
+    /// Whether the thread was seen; otherwise it had ended, and its unit and class are unknown.
+    pub is_known: bool,
 }
 
 /// Finds the program behind a thread.
@@ -65,6 +67,7 @@ impl ProcessTable {
             name: common_name(name),
             unit: file("cgroup").and_then(|text| unit(&text)),
             class: class(io_priority::of_thread(by.thread), file("stat").as_deref()),
+            is_known: true,
         })
     }
 
@@ -77,6 +80,8 @@ impl ProcessTable {
                 name: common_name(by.name.clone()),
                 unit: None,
                 class: IoClass::BestEffort,
+                // An idle processor has the number 0, and no process: the kernel's own requests.
+                is_known: by.thread == 0,
             },
         }
     }
@@ -104,13 +109,14 @@ fn common_name(name: String) -> String {
     if name.starts_with("kworker/") { "kworker".to_owned() } else { name }
 }
 
-/// Returns the innermost service in a text of `/proc/PID/cgroup`.
+/// Returns the service of the system's manager in a text of `/proc/PID/cgroup`: the outermost one,
+/// because below it are the program's own groups, and services of a user's manager below
+/// `user@1000.service`.
 fn unit(text: &str) -> Option<String> {
     // Version 2 has one line, `0::/path`; of version 1, systemd's own hierarchy has the service.
     let is_of_systemd = |line: &&str| line.starts_with("0::") || line.contains(":name=systemd:");
     let lines = text.lines().filter(is_of_systemd);
-    let mut services =
-        lines.flat_map(|line| line.rsplit('/')).filter(|it| it.ends_with(".service"));
+    let mut services = lines.flat_map(|line| line.split('/')).filter(|it| it.ends_with(".service"));
     services.next().map(str::to_owned)
 }
 
@@ -130,9 +136,10 @@ fn class_of_policy(stat: Option<&str>) -> IoClass {
     const FIFO: &str = "1";
     const ROUND_ROBIN: &str = "2";
     const IDLE: &str = "5";
+    const DEADLINE: &str = "6";
     let fields = stat.and_then(|stat| stat.rsplit_once(')')).map(|(_, fields)| fields);
     match fields.and_then(|fields| fields.split_whitespace().nth(POLICY)) {
-        Some(FIFO | ROUND_ROBIN) => IoClass::RealTime,
+        Some(FIFO | ROUND_ROBIN | DEADLINE) => IoClass::RealTime,
         Some(IDLE) => IoClass::Idle,
         _ => IoClass::BestEffort,
     }
@@ -143,13 +150,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_innermost_service_is_found() {
+    fn the_outermost_service_is_found() {
         for (text, found) in [
             ("0::/system.slice/recorder.service\n", Some("recorder.service")),
             (
                 "0::/user.slice/user@1000.service/app.slice/player.service/x\n",
-                Some("player.service"),
+                Some("user@1000.service"),
             ),
+            ("0::/system.slice/a.service/payload/system.slice/b.service\n", Some("a.service")),
             ("0::/user.slice/user-1000.slice/session-2.scope\n", None),
             (
                 "12:blkio:/a.service\n1:name=systemd:/system.slice/b.service\n0::/\n",
@@ -169,6 +177,7 @@ mod tests {
             (Some(0x4004), 1, IoClass::BestEffort),
             (Some(0), 1, IoClass::RealTime),
             (None, 2, IoClass::RealTime),
+            (Some(0), 6, IoClass::RealTime),
             (Some(0), 5, IoClass::Idle),
             (Some(0), 0, IoClass::BestEffort),
         ] {
@@ -201,8 +210,10 @@ mod tests {
         assert_eq!(table.look_up(ended, &by(1_000_000_107)), found);
         let unknown = table.look_up(ended, &by(1_000_000_108));
         assert_eq!(
-            (unknown.pid, unknown.name.as_str(), unknown.unit),
+            (unknown.pid, unknown.name.as_str(), unknown.unit.clone()),
             (1_000_000_108, "worker", None)
         );
+        let idle = table.look_up(ended, &by(0));
+        assert_eq!([found.is_known, unknown.is_known, idle.is_known], [true, false, true]);
     }
 }

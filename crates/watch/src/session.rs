@@ -19,6 +19,8 @@ pub struct Session {
     streams: Streams,
     watcher: Watcher<ProcessTable>,
     began: Time,
+    /// Every event until then was read.
+    horizon: Time,
 }
 
 impl Session {
@@ -37,7 +39,7 @@ impl Session {
         let began = now();
         let watcher = Watcher::new(began, ProcessTable::new("/proc"), declared, limits);
         let watcher = if is_learning { watcher.learning() } else { watcher };
-        Ok(Self { instance, streams: Streams::default(), watcher, began })
+        Ok(Self { instance, streams: Streams::default(), watcher, began, horizon: began })
     }
 
     /// Takes the events that happened until shortly before now. Call it ten times a second.
@@ -46,7 +48,12 @@ impl Session {
     /// If the kernel's buffer cannot be read.
     pub fn poll(&mut self) -> Result<(), TracefsError> {
         let horizon = Time::from_ns(now().ns().saturating_sub(LAG.ns())); // begins at the boot
-        self.take(horizon)
+        let (lost, is_rest) = self.instance.read(&mut self.streams)?;
+        // Events that wait in a buffer can be older than those that were read.
+        let horizon = if is_rest { self.horizon } else { horizon };
+        self.horizon = horizon;
+        self.watcher.take(&mut self.streams, lost, horizon);
+        Ok(())
     }
 
     /// Stops tracing and takes the remaining events.
@@ -54,18 +61,18 @@ impl Session {
     /// # Errors
     /// If the kernel's buffer cannot be read.
     pub fn finish(&mut self) -> Result<(), TracefsError> {
+        let end = now();
         self.instance.stop()?;
-        self.take(Time::MAX)
-    }
-
-    fn take(&mut self, horizon: Time) -> Result<(), TracefsError> {
-        let lost = self.instance.read(&mut self.streams)?;
-        if lost > 0 {
-            self.watcher.lose(lost);
+        let mut lost = 0;
+        loop {
+            let (more, is_rest) = self.instance.read(&mut self.streams)?;
+            lost += more;
+            if !is_rest {
+                break;
+            }
         }
-        for event in self.streams.up_to(horizon) {
-            self.watcher.observe(event);
-        }
+        self.watcher.take(&mut self.streams, lost, Time::MAX);
+        self.watcher.wait_until(end);
         Ok(())
     }
 

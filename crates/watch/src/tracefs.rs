@@ -3,7 +3,7 @@
 //! disturbed. It is removed when dropped; those of dead processes are removed at the next start.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,14 @@ use crate::streams::Streams;
 /// The places where tracefs is mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const PREFIX: &str = "tidegate-";
-/// The buffer of each processor, KiB: a tenth of a second of half a million requests a second.
-const BUFFER_KIB: u32 = 8 << 10;
+/// The buffer of all processors together, KiB, which they share equally.
+const BUFFERS_KIB: usize = 64 << 10;
+/// The buffer of one processor, KiB: at most a tenth of a second of half a million requests a
+/// second, and at least of thirty thousand.
+const BUFFER_KIB: std::ops::RangeInclusive<usize> = 512..=8 << 10;
+/// The most pages that one call reads from a processor, some twice its largest buffer: a processor
+/// can write as fast as they are read.
+const PAGES_MAX: usize = 4_096;
 /// The largest page of any kernel.
 const PAGE_MAX: usize = 64 << 10;
 
@@ -113,12 +119,12 @@ impl Instance {
                 _ => TracefsError::new(&path, error),
             })
         };
-        let [queue, issue, requeue, complete] = EVENTS.map(format);
-        let texts = [queue?, issue?, requeue?, complete?];
+        let [queue, issue, requeue, complete, end] = EVENTS.map(format);
+        let texts = [queue?, issue?, requeue?, complete?, end?];
         let formats = Formats::new(texts.each_ref().map(String::as_str))?;
         let header = fs::read_to_string(tracefs.join("events/header_page")).unwrap_or_default();
         let path = tracefs.join("instances").join(format!("{PREFIX}{}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| TracefsError::new(&path, error))?;
+        create(&path).map_err(|error| TracefsError::new(&path, error))?;
         let mut instance = Self {
             path,
             readers: Vec::new(),
@@ -134,10 +140,11 @@ impl Instance {
 
     fn start(&mut self, devices: &[u32]) -> Result<(), TracefsError> {
         self.write("trace_clock", "mono")?;
-        self.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
         let per_cpu = self.path.join("per_cpu");
         let cpus = fs::read_dir(&per_cpu).map_err(|error| TracefsError::new(&per_cpu, error))?;
-        for cpu in cpus.flatten().map(|entry| entry.path()) {
+        let cpus: Vec<_> = cpus.flatten().map(|entry| entry.path()).collect();
+        self.write("buffer_size_kb", &buffer_kib(cpus.len()).to_string())?;
+        for cpu in cpus {
             let path = cpu.join("trace_pipe_raw");
             let flags = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag of open");
             let reader = OpenOptions::new().read(true).custom_flags(flags).open(&path);
@@ -177,32 +184,25 @@ impl Instance {
         self.write("tracing_on", "0")
     }
 
-    /// Passes the events since the last call to `streams`; returns how many were lost before them.
+    /// Passes the events since the last call to `streams`. Returns how many were lost before them,
+    /// and whether a processor has more.
     ///
     /// # Errors
     /// If the kernel's buffer cannot be read.
-    pub fn read(&mut self, streams: &mut Streams) -> Result<u64, TracefsError> {
+    pub fn read(&mut self, streams: &mut Streams) -> Result<(u64, bool), TracefsError> {
         let Self { readers, page, layout, formats, path, .. } = self;
+        let mut is_rest = false;
         for reader in readers {
-            loop {
-                let length = match reader.read(page) {
-                    Ok(0) => break,
-                    Ok(length) => length,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => return Err(TracefsError::new(path, error)),
-                };
-                let found = records(&page[..length], *layout);
-                found
-                    .into_iter()
-                    .filter_map(|it| formats.event(it))
-                    .for_each(|it| streams.push(it));
-            }
+            let is_empty = read_pages(reader, page, |page| {
+                let found = records(page, *layout).into_iter();
+                found.filter_map(|it| formats.event(it)).for_each(|it| streams.push(it));
+            });
+            is_rest |= !is_empty.map_err(|error| TracefsError::new(path, error))?;
         }
         let lost: u64 = self.stats.iter().map(|path| lost_in(path)).sum();
         let since = lost.saturating_sub(self.lost); // it never falls
         self.lost = lost;
-        Ok(since)
+        Ok((since, is_rest))
     }
 }
 
@@ -212,6 +212,42 @@ impl Drop for Instance {
         self.readers.clear();
         // Fails only if somebody else reads it; the next watch removes it then.
         let _ = fs::remove_dir(&self.path);
+    }
+}
+
+/// Passes the pages of a processor to `take`, at most so many that it ends; returns whether the buffer
+/// is empty.
+fn read_pages(
+    reader: &mut impl io::Read,
+    page: &mut [u8],
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<bool> {
+    for _ in 0..PAGES_MAX {
+        match reader.read(page) {
+            Ok(0) => return Ok(true),
+            Ok(length) => take(&page[..length]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the buffer of each of so many processors, in KiB.
+fn buffer_kib(cpus: usize) -> usize {
+    (BUFFERS_KIB / cpus.max(1)).clamp(*BUFFER_KIB.start(), *BUFFER_KIB.end())
+}
+
+/// Creates an instance. One with this process's number is of a dead process that had the same
+/// number, as in containers; the kernel does not remove one that is open.
+fn create(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_dir(path)?;
+            fs::create_dir(path)
+        }
+        created => created,
     }
 }
 
@@ -264,6 +300,36 @@ mod tests {
         assert!(message.starts_with("the kernel has no tracepoint block_bio_queue"), "{message}");
         let left: Vec<_> = fs::read_dir(tracefs.join("instances")).unwrap().flatten().collect();
         assert_eq!(left.len(), 1, "the instance of a dead process is removed: {left:?}");
+    }
+
+    /// Goal: a buffer that is filled as fast as it is read does not hold the watch. Method: a reader
+    /// without an end, and one with an end and an interruption.
+    #[test]
+    fn reading_ends() {
+        let mut pages = 0;
+        assert!(!read_pages(&mut io::repeat(7), &mut [0; 8], |_| pages += 1).unwrap());
+        assert_eq!(pages, PAGES_MAX);
+        let mut bytes = 0;
+        let mut short: &[u8] = &[1; 20];
+        assert!(read_pages(&mut short, &mut [0; 8], |page| bytes += page.len()).unwrap());
+        assert_eq!(bytes, 20);
+    }
+
+    #[test]
+    fn processors_share_a_budget() {
+        let sizes = [1, 8, 64, 256].map(buffer_kib);
+        assert_eq!(sizes, [8_192, 8_192, 1_024, 512]);
+    }
+
+    /// A container's process often has the number that the one before it had.
+    #[test]
+    fn an_instance_of_the_same_number_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tidegate-7");
+        fs::create_dir(&path).unwrap();
+        create(&path).unwrap();
+        fs::write(path.join("open"), "").unwrap();
+        assert!(create(&path).is_err(), "one that cannot be removed is in use");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::event::{Event, EventKind, Extent};
 use crate::learn::Learner;
 use crate::on_device::OnDevice;
 use crate::process::Processes;
+use crate::streams::Streams;
 
 /// What was seen by an instant.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +29,10 @@ pub struct Seen<'a> {
     pub foreign_sectors: u64,
     /// Requests that came and are not complete.
     pub pending: usize,
-    /// Requests whose completion was not seen, because events were lost.
+    /// Requests whose completion was not seen: events were lost, or they waited for minutes.
     pub unfinished: u64,
+    /// Requests that the kernel ended without sending them.
+    pub unsent: u64,
 }
 
 /// Follows the stream of events.
@@ -43,8 +46,14 @@ pub struct Watcher<P> {
     learner: Option<Learner>,
     lost: u64,
     foreign_sectors: u64,
+    unfinished: u64,
+    unsent: u64,
     began: Time,
     last: Time,
+    /// Every event until then was seen.
+    complete_until: Time,
+    /// Requests that came until then are not followed: events of theirs were lost.
+    blind_until: Option<Time>,
 }
 
 impl<P: Processes> Watcher<P> {
@@ -65,8 +74,12 @@ impl<P: Processes> Watcher<P> {
             learner: None,
             lost: 0,
             foreign_sectors: 0,
+            unfinished: 0,
+            unsent: 0,
             began,
             last: began,
+            complete_until: began,
+            blind_until: None,
         }
     }
 
@@ -82,7 +95,8 @@ impl<P: Processes> Watcher<P> {
         // An event can reach its buffer late; time does not run backwards for it.
         let at = at.max(self.last);
         match kind {
-            EventKind::Queued { extent, by } => {
+            EventKind::Queued { .. } if self.blind_until.is_some_and(|until| at <= until) => {}
+            EventKind::Queued { extent, by, is_forced } => {
                 let by = self.processes.look_up(at, &by);
                 if let Some(declared) = &mut self.declared {
                     declared.come(at, extent, &by);
@@ -90,19 +104,45 @@ impl<P: Processes> Watcher<P> {
                 if let Some(learner) = &mut self.learner {
                     learner.come(at, extent, &by);
                 }
-                self.bios.queue(at, extent, by);
+                self.bios.queue(at, extent, by, is_forced);
+                self.give_up_oldest(at);
             }
-            EventKind::Issued { extent, class } => {
+            EventKind::Issued { extent, class, is_forced } => {
                 self.device.issue(at, extent);
-                self.foreign_sectors += self.bios.issue(extent, class);
+                self.foreign_sectors += self.bios.issue(extent, class, is_forced);
             }
             EventKind::Requeued { extent } => {
                 self.device.requeue(at, extent);
                 self.bios.requeue(extent);
             }
             EventKind::Completed { extent, is_failed } => self.complete(at, extent, is_failed),
+            EventKind::Ended { extent } => self.end(at, extent),
         }
         self.last = at;
+    }
+
+    /// Takes the events up to an instant until which the streams have all of them. If the kernel
+    /// lost some, it takes all that were read before: the lost ones are newer.
+    pub fn take(&mut self, streams: &mut Streams, lost: u64, horizon: Time) {
+        let until = if lost > 0 { Time::MAX } else { horizon };
+        for event in streams.up_to(until) {
+            self.observe(event);
+        }
+        if lost > 0 {
+            self.lose(lost);
+        }
+        if horizon < Time::MAX {
+            self.wait_until(horizon);
+        }
+    }
+
+    /// Records that every event up to this instant was taken: requests that are not complete wait.
+    pub fn wait_until(&mut self, at: Time) {
+        self.give_up_oldest(at);
+        self.complete_until = self.complete_until.max(at);
+        if let Some(declared) = &mut self.declared {
+            declared.wait(self.bios.waiting(at));
+        }
     }
 
     fn complete(&mut self, at: Time, extent: Extent, is_failed: bool) {
@@ -119,16 +159,46 @@ impl<P: Processes> Watcher<P> {
         });
     }
 
-    /// Records that the kernel lost events before the next one.
-    pub fn lose(&mut self, events: u64) {
-        self.lost += events;
-        self.bios.give_up();
-        self.device.give_up();
+    /// Records that a bio ended without a request: it asked for nothing.
+    fn end(&mut self, at: Time, extent: Extent) {
+        let Some(bio) = self.bios.end(at, extent) else { return };
+        self.unsent += 1;
         if let Some(declared) = &mut self.declared {
-            declared.give_up();
+            declared.withdraw(&bio);
         }
         if let Some(learner) = &mut self.learner {
-            learner.give_up();
+            learner.withdraw(&bio);
+        }
+    }
+
+    fn give_up_oldest(&mut self, at: Time) {
+        while let Some(bio) = self.bios.give_up_oldest(at) {
+            self.unfinished += 1;
+            if let Some(declared) = &mut self.declared {
+                declared.give_up(&bio);
+            }
+            if let Some(learner) = &mut self.learner {
+                learner.give_up(&bio);
+            }
+        }
+    }
+
+    /// Records that the kernel lost events after those that were taken with certainty, and before
+    /// the next one.
+    pub fn lose(&mut self, events: u64) {
+        self.lost += events;
+        self.blind_until = Some(self.last);
+        let given_up = self.bios.give_up(self.complete_until);
+        self.unfinished += given_up.len() as u64;
+        self.device.give_up();
+        if let Some(declared) = &mut self.declared {
+            for bio in &given_up {
+                declared.give_up(bio);
+            }
+            declared.wait(std::iter::empty());
+        }
+        if let Some(learner) = &mut self.learner {
+            learner.lose();
         }
     }
 
@@ -142,7 +212,8 @@ impl<P: Processes> Watcher<P> {
             device: &self.device,
             foreign_sectors: self.foreign_sectors,
             pending: self.bios.pending(),
-            unfinished: self.bios.unfinished(),
+            unfinished: self.unfinished,
+            unsent: self.unsent,
         }
     }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use tidegate_analysis::{Assessment, assess};
 use tidegate_commands::{Changes, DriveChoice, read_text};
 use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{Document, DriveLimits, Workload};
-use tidegate_tune::Disk;
+use tidegate_model::{Document, DriveLimits, PolicyName, Workload};
+use tidegate_tune::{Disk, Drift, Record};
 use tidegate_watch::Declared;
 
 use crate::failure::Failure;
@@ -17,6 +17,8 @@ pub(super) struct Proof {
     file: WorkloadFile,
     workload: Workload,
     assessment: Assessment,
+    /// `None` if the disk is not tuned.
+    drift: Option<Vec<Drift>>,
 }
 
 impl Proof {
@@ -25,11 +27,14 @@ impl Proof {
     pub(super) fn read(path: &Path, drive: Option<String>, disk: &Disk) -> Result<Self, Failure> {
         let drive = drive.map(DriveChoice::Named);
         let input = tidegate_commands::read(path, &Changes { drive, ..Changes::default() }, &[])?;
+        check_policy(input.workload.policy)?;
         let mut workload = input.workload;
         let tuned = &mut workload.parameters.mq_deadline_tuned;
         tuned.queue_depth = tuned.queue_depth.or_else(|| disk.queue_depth());
         let assessment = assess(&workload, workload.policy);
-        Ok(Self { file: parse(path)?, workload, assessment })
+        let record = Record::of(disk).map_err(|error| Failure::environment(&error))?;
+        let drift = record.map(|record| record.drift(disk));
+        Ok(Self { file: parse(path)?, workload, assessment, drift })
     }
 
     /// Returns the entries of the workload, to be compared.
@@ -44,10 +49,31 @@ impl Proof {
         self.assessment.tolerant_plan(&self.workload).limits
     }
 
+    /// Returns in what the disk differs from what `tune` made; `None` if it is not tuned.
+    pub(super) fn drift(&self) -> Option<&[Drift]> {
+        self.drift.as_deref()
+    }
+
     /// Returns the verdict.
     pub(super) const fn assessment(&self) -> &Assessment {
         &self.assessment
     }
+}
+
+/// Refuses the bounds of a policy that the kernel does not enforce.
+fn check_policy(policy: PolicyName) -> Result<(), Failure> {
+    const ENFORCED: PolicyName = PolicyName::MqDeadlineTuned;
+    if policy == ENFORCED {
+        return Ok(());
+    }
+    Err(Failure::input(
+        format!(
+            "the workload's policy is `{}`, and the kernel enforces only `{}`",
+            policy.name(),
+            ENFORCED.name()
+        ),
+        format!("write `name = \"{}\"` below [policy]", ENFORCED.name()),
+    ))
 }
 
 /// Reads the file again for the units of its entries.
@@ -58,4 +84,17 @@ fn parse(path: &Path) -> Result<WorkloadFile, Failure> {
     // The disk part alone names units.
     let _processor = document.take_processor();
     WorkloadFile::of_document(document).map_err(in_file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_of_another_policy_are_refused() {
+        for policy in PolicyName::ALL {
+            let is_enforced = policy == PolicyName::MqDeadlineTuned;
+            assert_eq!(check_policy(policy).is_ok(), is_enforced, "{policy:?}");
+        }
+    }
 }

@@ -38,16 +38,21 @@ outstanding = 1
 size = "64KiB"
 "#;
 
-/// Programs by the names of their threads: `NAME` of `NAME.service`, or without a unit.
+/// Programs by the names of their threads: `NAME` of `NAME.service`, or without a unit. `low` is of the
+/// recorder's, below real time, and the thread `gone` had ended.
 struct ByName;
 
 impl Processes for ByName {
     fn look_up(&mut self, _at: Time, by: &Submitter) -> Process {
         let is_real_time = ["recorder", "rogue"].contains(&&*by.name);
         let class = if is_real_time { IoClass::RealTime } else { IoClass::BestEffort };
-        let has_unit = ["recorder", "media-server"].contains(&&*by.name);
-        let unit = has_unit.then(|| format!("{}.service", by.name));
-        Process { pid: by.thread, name: by.name.clone(), unit, class }
+        let unit = match &*by.name {
+            "recorder" | "low" => Some("recorder.service".to_owned()),
+            "media-server" => Some("media-server.service".to_owned()),
+            _ => None,
+        };
+        let is_known = by.name != "gone";
+        Process { pid: by.thread, name: by.name.clone(), unit, class, is_known }
     }
 }
 
@@ -61,14 +66,15 @@ fn observe(watcher: &mut Watcher<ByName>, requests: &[Request]) {
         let start = Lba::new(index * 7_919 % 100 * 1_024);
         let extent = Extent { op: Operation::Read, start, sectors };
         let by = Submitter { thread: 100, name: name.to_owned() };
-        events.push((begin, EventKind::Queued { extent, by }));
-        events.push((begin, EventKind::Issued { extent, class: None }));
+        events.push((begin, EventKind::Queued { extent, by, is_forced: false }));
+        events.push((begin, EventKind::Issued { extent, class: None, is_forced: false }));
         events.push((end, EventKind::Completed { extent, is_failed: false }));
     }
     events.sort_by_key(|(ms, _)| *ms);
-    for (ms, kind) in events {
+    for (ms, kind) in events.into_iter().filter(|(ms, _)| *ms <= 5_000) {
         watcher.observe(Event { at: at(ms), kind });
     }
+    watcher.wait_until(at(5_000));
 }
 
 fn at(ms: u64) -> Time {
@@ -110,11 +116,19 @@ fn watches() {
         (901, 932, 256, "media-server"),
     ];
     let rogue = [(3_000, 3_010, 8, "rogue"), (3_020, 3_021, 8, "smartd")];
-    let cases: [(&str, Vec<Request>, u64, bool); 5] = [
+    let broken = [(3_120, 3_130, 512, "low"), (3_135, 3_136, 8, "gone")];
+    let cases: [(&str, Vec<Request>, u64, bool); 7] = [
         ("every bound held", requests(30), 0, true),
         ("events were lost", requests(30), 17, false),
         ("a bound was exceeded", requests(61), 0, false),
         ("more than declared", [&requests(30)[..], &excess, &rogue].concat(), 0, false),
+        ("a request waits still", requests(9_000), 0, false),
+        (
+            "of another class, and of a thread that ended",
+            [&requests(30)[..], &broken].concat(),
+            0,
+            false,
+        ),
         ("nothing happened", Vec::new(), 0, false),
     ];
     let mut text = String::new();
@@ -130,16 +144,20 @@ fn watches() {
             seen: watcher.seen(at(5_000)),
             assessment: Some(&assessment),
             tells_class: false,
+            drift: Some(&[]),
         };
-        text += &shown(title, &WatchReport::of(parts), is_json);
+        let report = WatchReport::of(parts);
+        let is_kept = ["every bound held", "events were lost"].contains(&title);
+        assert_eq!(report.is_kept(), is_kept, "{title}");
+        text += &shown(title, &report, is_json);
     }
     let mut watcher = Watcher::new(Time::ZERO, ByName, None, None).learning();
     observe(&mut watcher, &requests(30));
     let seen = watcher.seen(at(5_000));
-    let parts = Watched { device: "sdb", seen, assessment: None, tells_class: true };
+    let parts = Watched { device: "sdb", seen, assessment: None, tells_class: true, drift: None };
     text += &shown("without a workload", &WatchReport::of(parts), false);
     let learnt = watcher.learner().unwrap().learnt(102_400);
-    let to_do = "tidegate profile /dev/sdb --depth 8 -o disk.drive.toml".to_owned();
+    let to_do = super::profile_command("/dev/sdb", &learnt);
     let report =
         LearnReport::of(("sdb", "house.toml"), (Duration::from_ms(5_000), 0), &learnt, to_do);
     text += &shown("learnt", &report, true);

@@ -2,7 +2,7 @@
 //! The report of `tidegate watch --learn`.
 
 use serde::Serialize;
-use tidegate_model::{Bytes, Duration};
+use tidegate_model::{Bytes, Duration, Op};
 use tidegate_watch::{Learnt, LearntPlace};
 
 use crate::figures::{count, ms_ceil, thousands};
@@ -114,6 +114,11 @@ impl Report for LearnReport<'_> {
         page.put(Table::new(&header, rows, 2).optional(&["longest", "place"]));
         writeln!(page);
         page.labelled("Read it", "it shows what programs did, not what they may do: correct it");
+        if self.sources.iter().any(|source| source.op == Op::Write.name()) {
+            let text = "measuring them destroys the data of the disk, so this command does not; measure a \
+                        spare one of the same model with `--op read,write --allow-writes`";
+            page.labelled("Writes", text);
+        }
         page.command("To do", &self.to_do);
     }
 }

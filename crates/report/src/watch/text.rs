@@ -8,19 +8,21 @@ use crate::page::{Answer, Page, Report, Table, Tone, printable};
 
 /// The most sources in a table; the JSON object has all.
 const SOURCES_MAX: usize = 20;
+/// The most faults in the first line.
+const BROKEN_MAX: usize = 2;
 
 impl Report for WatchReport<'_> {
     fn answer(&self) -> Option<Answer> {
         let about = format!("{} for {}", self.device, seconds(self.duration_ns));
-        let is_weak = self.lost_events > 0;
+        let missing = self.missing();
         Some(match (self.verdict, self.is_held) {
             (None, _) => {
                 let requests = requests(self.requests);
                 let text = format!("SEEN: {about}, {requests}{}", self.longest());
-                if is_weak {
-                    Answer::doubtful(format!("{text}; {}", self.lost()))
-                } else {
+                if missing.is_empty() {
                     Answer::good(text)
+                } else {
+                    Answer::doubtful(format!("{text}; {}", missing.join("; ")))
                 }
             }
             (Some("proven"), None) if self.entries.iter().all(|entry| entry.bound_ns.is_none()) => {
@@ -34,11 +36,7 @@ impl Report for WatchReport<'_> {
             }
             (Some("proven"), Some(true)) => {
                 let text = format!("{about}, {} within their bounds", requests(self.compared()));
-                if is_weak {
-                    Answer::doubtful(format!("HELD as far as seen: {text}; {}", self.lost()))
-                } else {
-                    Answer::good(format!("HELD: {text}"))
-                }
+                self.held(&text, &missing)
             }
             (Some(_), _) => Answer::bad(format!("NO BOUNDS: {about}: the workload is not proven")),
         })
@@ -61,6 +59,36 @@ impl WatchReport<'_> {
         bounded.map(|entry| entry.requests).sum()
     }
 
+    fn held(&self, text: &str, missing: &[String]) -> Answer {
+        let seen = if missing.is_empty() { "" } else { " as far as seen" };
+        let mut doubts = missing.to_vec();
+        let (first, more) = self.broken.split_at(self.broken.len().min(BROKEN_MAX));
+        doubts.extend(first.iter().map(|it| format!("but {it}")));
+        if !more.is_empty() {
+            doubts.push(format!("and {}", count(more.len(), "more fault")));
+        }
+        let but = if self.broken.is_empty() { "" } else { ", BUT" };
+        match doubts.as_slice() {
+            [] => Answer::good(format!("HELD: {text}")),
+            _ => Answer::doubtful(format!("HELD{seen}{but}: {text}; {}", doubts.join("; "))),
+        }
+    }
+
+    /// Returns what the watch did not see.
+    fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        if self.lost_events > 0 {
+            missing.push(self.lost());
+        }
+        if self.unfinished > 0 && self.lost_events == 0 {
+            missing.push(format!("{} without an end", requests(self.unfinished)));
+        }
+        if self.unknown > 0 {
+            missing.push(format!("{} of threads that had ended", requests(self.unknown)));
+        }
+        missing
+    }
+
     fn lost(&self) -> String {
         format!("{} events lost", thousands(self.lost_events))
     }
@@ -79,14 +107,14 @@ impl WatchReport<'_> {
         let worst = self.entries.iter().filter(|entry| entry.exceeded > 0);
         let worst: Vec<_> = worst
             .map(|entry| {
-                let (took, most) = (entry.response.response_ns_max, entry.bound_ns);
+                let (took, most) = (entry.longest(), entry.bound_ns);
                 format!(
                     "{} took {}, bound {}, {} of {}",
                     printable(entry.name),
                     bound(took.map(|it| it.0)),
                     bound(most.map(|it| it.0)),
                     thousands(entry.exceeded),
-                    requests(entry.requests)
+                    requests(entry.requests + entry.waiting)
                 )
             })
             .collect();
@@ -133,6 +161,12 @@ impl WatchReport<'_> {
             );
             page.labelled_as("Undeclared", text, Some(Tone::Bad));
         }
+        if self.undeclared_others > 0 {
+            let text = format!("{} of further sources", requests(self.undeclared_others));
+            page.labelled_as("Undeclared", text, Some(Tone::Bad));
+        }
+        self.write_failed(page);
+        self.write_drift(page);
         for name in self.entries_without_unit {
             let text =
                 format!("{}: names no unit, so its requests cannot be told apart", printable(name));
@@ -145,6 +179,27 @@ impl WatchReport<'_> {
         }
     }
 
+    /// Writes the failed requests of sources; the entries' own are told with them too.
+    fn write_failed(&self, page: &mut Page) {
+        for source in self.sources.iter().filter(|it| it.failed > 0).take(SOURCES_MAX) {
+            let text = format!("{}: {}", printable(source.title), requests(source.failed));
+            page.labelled_as("Failed", text, Some(Tone::Doubtful));
+        }
+    }
+
+    fn write_drift(&self, page: &mut Page) {
+        if self.is_tuned == Some(false) {
+            let text =
+                "the disk was not tuned: `tidegate tune` makes the settings that the bounds need";
+            page.labelled_as("Settings", text, Some(Tone::Doubtful));
+        }
+        if !self.drift.is_empty() {
+            let names: Vec<_> = self.drift.iter().map(|it| printable(&it.name)).collect();
+            let text = format!("not as they were tuned: {}", names.join(", "));
+            page.labelled_as("Settings", text, Some(Tone::Bad));
+        }
+    }
+
     fn write_limits(&self, page: &mut Page) {
         if self.lost_events > 0 {
             let pending = match self.unfinished {
@@ -153,6 +208,17 @@ impl WatchReport<'_> {
             };
             let text = format!("{}: the kernel's buffer was full; {pending}", self.lost());
             page.labelled_as("Lost", text, Some(Tone::Doubtful));
+        }
+        if self.unfinished > 0 && self.lost_events == 0 {
+            let text = format!("{} without an end for five minutes", requests(self.unfinished));
+            page.labelled_as("Left out", text, Some(Tone::Doubtful));
+        }
+        if self.unknown > 0 {
+            let text = format!(
+                "{} of threads that had ended before their unit could be read",
+                requests(self.unknown)
+            );
+            page.labelled_as("Left out", text, Some(Tone::Doubtful));
         }
         if self.unseen_sectors > 0 {
             let text = "requests that came before the watch began, or from a device above the disk \
@@ -169,7 +235,7 @@ impl EntryReport<'_> {
             printable(self.name),
             thousands(self.requests),
             time(self.response.response_ns_p99),
-            time(self.response.response_ns_max),
+            time(self.longest()),
             time(self.bound_ns),
             thousands(self.exceeded),
             thousands(self.beyond),
@@ -182,7 +248,7 @@ impl EntryReport<'_> {
         let (asks, class) = if self.is_task {
             (
                 "beyond its contract, more in a period than declared",
-                "below real time: no bound holds for them",
+                "below real time, where the proof gives no bound",
             )
         } else {
             (
@@ -190,8 +256,17 @@ impl EntryReport<'_> {
                 "in the real-time class, which delays every task",
             )
         };
-        let faults =
-            [(self.beyond, asks), (self.larger, "larger than declared"), (self.other_class, class)];
+        let still = format!(
+            "waited still at the end, for up to {}",
+            bound(self.waiting_ns_max.map(|it| it.0))
+        );
+        let faults = [
+            (self.waiting, still.as_str()),
+            (self.failed, "failed"),
+            (self.beyond, asks),
+            (self.larger, "larger than declared"),
+            (self.other_class, class),
+        ];
         let seen = faults.into_iter().filter(|(count, _)| *count > 0);
         seen.map(|(count, what)| format!("{name}: {} {what}", requests(count))).collect()
     }

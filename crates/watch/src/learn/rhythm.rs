@@ -18,8 +18,11 @@ const JITTER_PART: u64 = 8;
 const REGULAR_PERCENT: usize = 90;
 /// A job that begins within one part in this many of the period after a completion was caused by it.
 const CAUSED_PART: u64 = 16;
-/// A rounded period differs from the estimate by at most one part in this many.
+/// A rounded period is lower than the estimate by at most one part in this many, so that a workload
+/// asks for no less than was seen.
 const ROUNDED_PART: u64 = 200;
+/// Jitter moves a median by at most one part in this many.
+const JITTERED_PART: u64 = 2_000;
 
 /// An instant at which a request came.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +35,7 @@ pub(super) struct Arrival {
 /// A source that releases a job in each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
-    /// The median of the gaps, rounded to few digits.
+    /// The median of the gaps, rounded down to few digits.
     pub period: Duration,
     /// The median itself.
     pub median: Duration,
@@ -130,11 +133,14 @@ fn nearly_all<T: Copy>(sorted: &[T]) -> T {
     sorted[(sorted.len() * 99).div_ceil(100).max(1) - 1]
 }
 
-/// Rounds a time to the fewest digits that stay near it: programs have round periods.
+/// Rounds a time down to the fewest digits that stay near it, because programs have round periods and
+/// a workload must not ask for less than was seen. A median that jitter moved below a round period by
+/// one part in `JITTERED_PART` counts as that.
 fn rounded(ns: u64) -> u64 {
-    let powers = (0..19).rev().map(|digits| 10_u64.pow(digits));
-    let candidates = powers.map(|unit| (ns + unit / 2) / unit * unit);
-    let mut near = candidates.filter(|rounded| rounded.abs_diff(ns) <= ns / ROUNDED_PART);
+    let powers = || (0..19).rev().map(|digits| 10_u64.pow(digits));
+    let at_most = ns + ns / JITTERED_PART;
+    let down = |unit: u64| at_most / unit * unit;
+    let mut near = powers().map(down).filter(|rounded| rounded.abs_diff(ns) <= ns / ROUNDED_PART);
     near.next().unwrap_or(ns)
 }
 
@@ -148,6 +154,7 @@ mod tests {
             (159_970_123, 160_000_000),
             (33_333_333, 33_300_000),
             (40_100_000, 40_000_000),
+            (39_950_000, 39_900_000),
             (1_000_000_000, 1_000_000_000),
             (7, 7),
         ] {

@@ -100,16 +100,59 @@ const CASES: &[Case] = &[
         0,
     ),
     (
-        "a write with a flush before and after it counts until its data is there",
+        "a forced write to a device that forces it counts until its data is there",
         "1 queue FWFS 100+8 a
          2 issue FF 0+0
          4 complete FF 18446744073709551615+0
          5 issue WFS 100+8
          7 complete WFS 100+8
-         8 issue FF 0+0
-         9 complete FF 18446744073709551615+0
-         9 complete WS 100+0",
+         9 complete WFS 100+0",
         &["a best-effort 1w 6"],
+        0,
+    ),
+    (
+        "a forced write to a device that cannot force it counts until the flush behind it",
+        "1 queue FWFS 800+8 a
+         2 issue FF 0+0
+         4 complete FF 18446744073709551615+0
+         5 issue WS 800+8
+         20 complete WS 800+8
+         21 issue FF 0+0
+         60 complete FF 18446744073709551615+0
+         60 complete WS 808+0",
+        &["a best-effort 1w 59"],
+        0,
+    ),
+    (
+        "the kernel that names the first sector behind the flush, and a write in two requests",
+        "1 queue WFS 800+16 a
+         5 issue WS 800+8
+         5 issue WS 808+8
+         20 complete WS 800+8
+         30 complete WS 808+8
+         60 complete WS 800+0
+         70 complete WS 808+0",
+        &["a best-effort 1w 69"],
+        0,
+    ),
+    (
+        "a bio that the kernel ends without a request, because its program will not wait, is none",
+        "1 queue R 100+8 a
+         1 end R 100+8
+         2 queue R 100+8 a
+         3 issue R 100+8
+         9 complete R 100+8",
+        &["a best-effort 1r 7"],
+        0,
+    ),
+    (
+        "of equal bios, the one that ends without a request is the newest that was not sent",
+        "1 queue R 100+8 a
+         2 issue R 100+8
+         3 queue R 100+8 b
+         4 end R 100+8
+         9 complete R 100+8",
+        &["a best-effort 1r 8"],
         0,
     ),
     (
@@ -227,4 +270,21 @@ fn losses_and_requests_of_unknown_begin_are_told() {
     );
     let seen = watcher.seen(at(10));
     assert_eq!((seen.lost, seen.unfinished, seen.foreign_sectors), (5, 1, 16));
+}
+
+/// Goal: bios whose completion never comes are not followed for ever. Method: one that waits for five
+/// minutes, and more bios than are followed.
+#[test]
+fn bios_without_an_end_are_given_up() {
+    let mut watcher = watcher(None, None);
+    feed(&mut watcher, "1 queue R 100+8 a\n1 queue FWS 0+0 a\n300000002 queue R 100+8 b");
+    let seen = watcher.seen(at(300_000_002));
+    assert_eq!((seen.pending, seen.unfinished), (1, 2));
+    feed(&mut watcher, "300000003 issue R 100+8\n300000009 complete R 100+8");
+    assert_eq!(lines(watcher.seen(at(10)).accounts), ["b best-effort 1r 7"]);
+    for place in 0..70_000 {
+        feed(&mut watcher, &format!("300000010 queue R {}+8 a", place * 8));
+    }
+    let seen = watcher.seen(at(10));
+    assert_eq!((seen.pending, seen.unfinished), (1 << 16, 2 + 70_000 - (1 << 16)));
 }

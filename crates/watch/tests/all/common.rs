@@ -5,6 +5,7 @@
 //!   5 queue R 100+8 recorder     at 5 us, the program `recorder` asks for sectors 100 to 107
 //!   6 issue R 100+8 rt           a class, if the kernel tells it
 //!   7 requeue R 100+8
+//!   8 end R 100+8                the kernel ended a bio without a request
 //!   9 complete R 100+8 failed
 //!   9 lose 3
 //! ```
@@ -22,7 +23,8 @@ pub(crate) fn us(us: u64) -> Duration {
     Duration::from_us(us)
 }
 
-/// Each thread is a process of its own. A name with `!` is real time, and `a@b` is of `b.service`.
+/// Each thread is a process of its own. A name with `!` is real time, one with `?` is of a thread
+/// that has ended, and `a@b` is of `b.service`.
 pub(crate) struct ByName;
 
 impl Processes for ByName {
@@ -32,7 +34,8 @@ impl Processes for ByName {
         let (name, unit) =
             name.split_once('@').map_or((&*name, None), |(name, unit)| (name, Some(unit)));
         let unit = unit.map(|unit| format!("{unit}.service"));
-        Process { pid: by.thread, name: name.to_owned(), unit, class }
+        let is_known = !by.name.contains('?');
+        Process { pid: by.thread, name: name.to_owned(), unit, class, is_known }
     }
 }
 
@@ -61,11 +64,13 @@ pub(crate) fn feed(watcher: &mut Watcher<ByName>, script: &str) {
         let (start, sectors) = words[3].split_once('+').unwrap();
         let sectors = sectors.parse().unwrap();
         let op = Operation::of_letters(words[2], sectors);
+        let is_forced = Operation::is_forced(words[2]);
         let extent = extent(op, start.parse().unwrap(), sectors);
         let more = words.get(4).copied();
         let kind = match words[1] {
-            "queue" => EventKind::Queued { extent, by: submitter(more.unwrap()) },
-            "issue" => EventKind::Issued { extent, class: more.map(class) },
+            "queue" => EventKind::Queued { extent, by: submitter(more.unwrap()), is_forced },
+            "issue" => EventKind::Issued { extent, class: more.map(class), is_forced },
+            "end" => EventKind::Ended { extent },
             "requeue" => EventKind::Requeued { extent },
             "complete" => EventKind::Completed { extent, is_failed: more.is_some() },
             other => panic!("no event: {other}"),

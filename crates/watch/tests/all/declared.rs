@@ -4,9 +4,9 @@
 
 use tidegate_model::workload_file::DriveReference;
 use tidegate_model::{Duration, WorkloadFile};
-use tidegate_watch::Declared;
+use tidegate_watch::{Declared, Event, EventKind, Operation, Streams, Watcher};
 
-use crate::common::{at, feed, us, watcher};
+use crate::common::{ByName, at, extent, feed, submitter, us, watcher};
 
 /// Two cameras of one unit, each with one request of 4 KiB in 1 ms; a backup with two at once.
 const WORKLOAD: &str = r#"
@@ -94,9 +94,20 @@ fn requests_belong_to_the_entry_of_their_unit_and_size() {
             vec![("index, clock", [1, 0, 0, 1, 0])],
         ),
         (
+            "a task below real time, which is compared too",
+            "1 queue R 0+8 c@camera\n300 complete R 0+8",
+            vec![("camera", [1, 1, 0, 0, 1])],
+        ),
+        (
+            "what the kernel ends without a request is not asked for",
+            "1 queue R 0+8 c!@camera\n1 end R 0+8\n1 queue R 0+8 c!@camera\n1 end R 0+8\n\
+             1 queue R 0+8 c!@camera\n2 queue R 8+8 c!@camera\n9 complete R 0+16",
+            vec![("camera", [2, 0, 0, 0, 0])],
+        ),
+        (
             "a task below real time, and a load in it",
             "1 queue R 0+8 c@camera\n2 complete R 0+8\n3 queue R 0+8 b!@backup\n4 complete R 0+8",
-            vec![("camera", [0, 0, 0, 0, 1]), ("backup", [0, 0, 0, 0, 1])],
+            vec![("camera", [1, 0, 0, 0, 1]), ("backup", [1, 0, 0, 0, 1])],
         ),
         (
             "a load with three requests at once",
@@ -131,4 +142,78 @@ fn undeclared_real_time_and_entries_without_a_unit_are_named() {
     assert_eq!(declared.without_unit(), ["nameless"]);
     let bounds: Vec<_> = declared.entries().map(|(entry, _)| entry.bound()).collect();
     assert_eq!(bounds, [Some(us(200)), Some(us(400)), None]);
+}
+
+/// Goal: a request that waits for longer than its bound counts before its end. Method: it waits while
+/// time passes, when events are lost, and when it is given up; a shorter one never counts.
+#[test]
+fn requests_that_wait_beyond_their_bound_count() {
+    let camera = |watcher: &Watcher<ByName>| {
+        let seen = watcher.seen(at(10));
+        let (_, record) = &seen.declared.unwrap().entries().next().unwrap();
+        (record.waiting, record.waiting_max, record.exceeded, record.responses.max())
+    };
+    let begin = "1 queue R 0+8 c!@camera\n2 complete R 0+8\n10 queue R 100+8 c!@camera";
+    let mut watcher = watcher(Some(declared()), None);
+    feed(&mut watcher, begin);
+    watcher.wait_until(at(210));
+    assert_eq!(camera(&watcher), (0, None, 0, Some(us(1))), "within the bound");
+    watcher.wait_until(at(53_000_010));
+    assert_eq!(camera(&watcher), (1, Some(us(53_000_000)), 0, Some(us(1))), "it waits");
+    feed(&mut watcher, "53000020 complete R 100+8");
+    watcher.wait_until(at(53_000_030));
+    assert_eq!(camera(&watcher), (0, None, 1, Some(us(53_000_010))), "it ends, and counts once");
+    feed(&mut watcher, "53001000 queue R 100+8 c!@camera");
+    watcher.wait_until(at(53_001_100));
+    feed(&mut watcher, "53009000 lose 1");
+    let longest = Some(us(53_000_010));
+    assert_eq!(camera(&watcher), (0, None, 1, longest), "its end may be among the lost events");
+    feed(&mut watcher, "53010000 queue R 100+8 c!@camera");
+    watcher.wait_until(at(53_011_000));
+    feed(&mut watcher, "53012000 lose 1");
+    assert_eq!(camera(&watcher), (0, None, 2, longest), "it was late before events were lost");
+    feed(&mut watcher, "60000000 queue R 100+8 c!@camera\n400000000 queue W 0+8 d");
+    assert_eq!(camera(&watcher), (0, None, 3, Some(us(340_000_000))), "it is given up");
+}
+
+/// Goal: losses leave no request behind that they concern. Method: the end of a request is lost while
+/// its begin is still held back.
+#[test]
+fn events_from_before_a_loss_come_before_it() {
+    let mut watcher = watcher(Some(declared()), None);
+    let mut streams = Streams::default();
+    let queued = |us: u64, start: u64| {
+        let by = submitter("c!@camera");
+        let extent = extent(Operation::Write, start, 8);
+        Event { at: at(us), kind: EventKind::Queued { extent, by, is_forced: false } }
+    };
+    streams.push(queued(10, 0));
+    streams.push(queued(12, 8));
+    watcher.take(&mut streams, 1, at(1));
+    assert_eq!(watcher.seen(at(20)).pending, 0);
+    // It was written before the newest event that was read, and appeared later.
+    streams.push(queued(11, 16));
+    streams.push(queued(13, 24));
+    watcher.take(&mut streams, 0, at(100));
+    let seen = watcher.seen(at(100));
+    assert_eq!((seen.pending, seen.unfinished, seen.lost), (1, 2, 1));
+}
+
+#[test]
+fn requests_of_threads_that_ended_are_counted() {
+    let mut watcher = watcher(Some(declared()), None);
+    feed(&mut watcher, "1 queue R 0+8 c?\n2 complete R 0+8\n3 queue R 0+8 c!@camera");
+    assert_eq!(watcher.seen(at(10)).declared.unwrap().unknown(), 1);
+}
+
+/// A program that starts a process of another name for each request does not fill the memory.
+#[test]
+fn undeclared_sources_have_a_limit() {
+    let mut watcher = watcher(Some(declared()), None);
+    for name in 0..600 {
+        feed(&mut watcher, &format!("1 queue R 0+8 p{name}!\n2 complete R 0+8"));
+    }
+    let seen = watcher.seen(at(10));
+    let declared = seen.declared.unwrap();
+    assert_eq!((declared.undeclared().len(), declared.undeclared_others()), (512, 88));
 }

@@ -21,7 +21,7 @@ fn learn(mut script: Script) -> Vec<Learnt> {
     let mut watcher: Watcher<ByName> = watcher(None, None).learning();
     let mut events: Vec<(u64, EventKind)> = Vec::new();
     for (queued, completed, extent, name) in script.drain(..) {
-        events.push((queued, EventKind::Queued { extent, by: submitter(name) }));
+        events.push((queued, EventKind::Queued { extent, by: submitter(name), is_forced: false }));
         events.push((completed, EventKind::Completed { extent, is_failed: false }));
     }
     events.sort_by_key(|(time, _)| *time);
@@ -136,12 +136,7 @@ fn the_file_is_a_workload() {
         script.push((index * 100, index * 100 + 900, read, "Player 2"));
     }
     let learnt = learn(script);
-    let head = FileHead {
-        device: "/dev/sdb",
-        drive: "a.toml",
-        duration: Duration::from_ms(8_000),
-        lost: 3,
-    };
+    let head = FileHead { lost: 3, left_out: 2, ..HEAD };
     let text = workload_text(head, &learnt).unwrap();
     let file = WorkloadFile::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(file.unit_of_entries(), [Some("recorder.service".to_owned())], "{text}");
@@ -149,6 +144,7 @@ fn the_file_is_a_workload() {
     assert_eq!(file.unit_of_loads(), [None, None], "{text}");
     for line in [
         "# 3 events were lost, so figures can be too small.",
+        "# 2 requests of further programs are left out.",
         "name = \"recorder-read\"",
         "period = \"160ms\"",
         "name = \"recorder-write\"",
@@ -159,4 +155,51 @@ fn the_file_is_a_workload() {
         assert!(text.lines().any(|it| it.starts_with(line)), "{line}\n{text}");
     }
     assert!(workload_text(head, &[]).is_none());
+}
+
+/// A file has the most requests of a job: the proof is for no fewer.
+#[test]
+fn the_file_has_the_largest_job() {
+    let begins: Vec<u64> = (1..200).map(|index| index * 40_000).collect();
+    let mut script = jobs(&begins, 1, 64, "a@b");
+    script.extend(jobs(&[4_000_100], 2, 64, "a@b"));
+    let text = workload_text(HEAD, &learn(script)).unwrap();
+    assert!(text.contains("\nrequests = 3\n"), "{text}");
+    assert!(text.contains("# 99 of 100 jobs had at most 1 of the requests below"), "{text}");
+}
+
+const HEAD: FileHead<'_> = FileHead {
+    device: "/dev/sdb",
+    drive: "a.toml",
+    duration: Duration::from_ms(8_000),
+    lost: 0,
+    left_out: 0,
+};
+
+/// Advice on the class fits the source: only a service gets one from `tune`.
+#[test]
+fn a_task_without_a_unit_is_not_told_of_install() {
+    let begins: Vec<u64> = (1..50).map(|index| index * 160_000).collect();
+    for (name, advice) in [("a@b", "`tidegate tune --install`"), ("a", "`ionice -c realtime`")] {
+        let text = workload_text(HEAD, &learn(jobs(&begins, 1, 64, name))).unwrap();
+        let class = text.lines().find(|line| line.starts_with("# its class was not real time"));
+        assert!(class.unwrap().contains(advice), "{text}");
+    }
+}
+
+proptest! {
+    /// Goal: the file parses, whatever programs and units are called.
+    #[test]
+    fn any_name_gives_a_workload(name in "\\PC{1,12}|[\u{0}-\u{ff}]{1,12}", unit in "[\\\\a-z@:.\"\u{0}-\u{ff}]{0,12}") {
+        let mut learnt = learn(jobs(&[1_000], 1, 64, "a"));
+        for unit in [None, Some(format!("{unit}.service")), Some(r"foo\x2dbar@a:b.service".to_owned())] {
+            learnt[0].name.clone_from(&name);
+            learnt[0].unit = unit;
+            let text = workload_text(HEAD, &learnt).unwrap();
+            let file = WorkloadFile::parse(&text);
+            prop_assert!(file.is_ok(), "{}\n{text}", file.unwrap_err());
+        }
+        let file = WorkloadFile::parse(&workload_text(HEAD, &learnt).unwrap()).unwrap();
+        prop_assert_eq!(file.unit_of_loads(), [Some(r"foo\x2dbar@a:b.service".to_owned())]);
+    }
 }

@@ -86,3 +86,18 @@ fn flushes_commands_and_requeues_are_told_apart() {
     let drains = seen.device.contracts().unwrap().overruns(DriveContract::Drain).unwrap();
     assert_eq!((drains.observed, drains.overruns), (2, 0));
 }
+
+/// Zeroes that the device writes by itself have a place, and are no command past the scheduler.
+#[test]
+fn zeroes_are_no_commands() {
+    let mut watcher = watcher(None, None);
+    feed(
+        &mut watcher,
+        "1 queue N 100+800 a\n2 issue N 100+800\n3 issue N 0+0\n4 complete N 18446744073709551615+0\n\
+         9 complete N 100+800",
+    );
+    let seen = watcher.seen(at(10));
+    assert_eq!(seen.device.record().passthrough, 1);
+    assert_eq!((seen.accounts.requests(), seen.pending, seen.foreign_sectors), (1, 0, 0));
+    assert_eq!(seen.accounts.rows()[0].1.bytes, 0);
+}

@@ -57,7 +57,7 @@ proptest! {
             let end = start + stretch.bios.iter().sum::<u64>();
             for (from, to) in cut(start, end, stretch.bios.iter().copied()) {
                 clock += 1;
-                let kind = EventKind::Queued { extent: extent(op, from, to - from), by: submitter("a") };
+                let kind = EventKind::Queued { extent: extent(op, from, to - from), by: submitter("a"), is_forced: false };
                 watcher.observe(Event { at: at(clock), kind });
                 bios.push((op, from, to, clock));
             }
@@ -66,7 +66,7 @@ proptest! {
             let fates = stretch.requests.iter().copied().chain([(0, 0, 0, false)]);
             for ((from, to), (_, turn, part, is_taken_back)) in cuts.zip(fates) {
                 let extent_of = extent(op, from, to - from);
-                let sent = EventKind::Issued { extent: extent_of, class: None };
+                let sent = EventKind::Issued { extent: extent_of, class: None, is_forced: false };
                 let mut kinds = vec![sent.clone()];
                 if is_taken_back {
                     kinds.extend([EventKind::Requeued { extent: extent_of }, sent]);

@@ -21,7 +21,13 @@ fn text(kernel: &str, name: &str) -> String {
 }
 
 fn formats(kernel: &str) -> Formats {
-    let names = ["block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete"];
+    let names = [
+        "block_bio_queue",
+        "block_rq_issue",
+        "block_rq_requeue",
+        "block_rq_complete",
+        "block_bio_complete",
+    ];
     let texts = names.map(|name| text(kernel, name));
     Formats::new(texts.each_ref().map(String::as_str)).unwrap()
 }
@@ -74,12 +80,15 @@ fn printed(event: &Event) -> Printed {
     let us = (event.at.ns() + 500) / 1_000;
     let of = |name, extent| Printed { us, name, thread: None, extent, class: None };
     match &event.kind {
-        EventKind::Queued { extent, by } => {
+        EventKind::Queued { extent, by, .. } => {
             Printed { thread: Some((by.thread, by.name.clone())), ..of("queue", *extent) }
         }
-        EventKind::Issued { extent, class } => Printed { class: *class, ..of("issue", *extent) },
+        EventKind::Issued { extent, class, .. } => {
+            Printed { class: *class, ..of("issue", *extent) }
+        }
         EventKind::Requeued { extent } => of("requeue", *extent),
         EventKind::Completed { extent, .. } => of("complete", *extent),
+        EventKind::Ended { extent } => of("end", *extent),
     }
 }
 
