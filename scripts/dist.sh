@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes in TARGET/dist what users install: a Debian package, and an archive with a static program for each
 # processor. Usage: scripts/dist.sh TARGET
-# What this machine cannot build is left out, and the reason is printed. One commit gives the same bytes in every
-# folder, with the same compilers and libraries. Zig's C compiler, which comes with musl for each processor, goes into
-# TARGET/dist-tools.
+# What this machine lacks the tools for is left out, and the reason is printed; a build that fails ends the script.
+# One commit gives the same bytes in every folder, with the same compilers and libraries. Zig's C compiler, which comes
+# with musl for each processor, goes into TARGET/dist-tools.
 set -eu
 umask 022
 
@@ -18,8 +18,21 @@ build=$target/dist-build
 files=$build/install-files
 triples="x86_64-unknown-linux-musl aarch64-unknown-linux-musl"
 
-# Everything that a build could take from its time and its place.
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.lock)}
+# Also where the sources belong to another user, as under sudo.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$PWD"
+
+# Everything that a build could take from its time and its place. The programs name their commit, so they must be
+# built from it.
+revision=
+if [ -e .git ]; then
+    commit=$(git rev-parse --short=12 HEAD)
+    changes=$(git status --porcelain)
+    [ -z "$changes" ] || { printf 'dist: commit these changes or remove them:\n%s\n' "$changes" >&2; exit 1; }
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git show --no-patch --no-show-signature --format=%ct HEAD)}
+    # Before a release, a package must be newer than those of earlier commits.
+    revision=+git$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M).$commit
+fi
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y Cargo.lock)}
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 remap="--remap-path-prefix=$PWD=/tidegate --remap-path-prefix=$cargo_home=/cargo"
 remap="$remap --remap-path-prefix=$build=/build"
@@ -53,6 +66,7 @@ debian_package() {
     put "$stage/usr/lib/systemd/system" packaging/systemd/tidegate@.service packaging/systemd/tidegate@.socket
     install -D -m 644 packaging/systemd/tidegate.sysusers "$stage/usr/lib/sysusers.d/tidegate.conf"
     put "$share/doc/tidegate" README.md LICENSE-APACHE LICENSE-MIT packaging/debian/copyright
+    scripts/notices.py "$(rustc -vV | sed -n 's/^host: //p')" >"$share/doc/tidegate/NOTICES"
     put "$share/doc/tidegate/examples" workloads/*.toml
     install -D -m 755 -t "$stage/DEBIAN" packaging/debian/postinst packaging/debian/prerm packaging/debian/postrm
     control >"$stage/DEBIAN/control"
@@ -64,10 +78,12 @@ debian_package() {
 control() {
     mkdir -p "$build/shlibdeps/debian"
     printf 'Source: tidegate\n\nPackage: tidegate\nArchitecture: any\n' >"$build/shlibdeps/debian/control"
-    libraries=$(cd "$build/shlibdeps" && dpkg-shlibdeps -O "$stage/usr/bin/tidegate" 2>/dev/null |
-        sed -n 's/^shlibs:Depends=//p')
-    size=$(du -sk --apparent-size "$stage/usr" | cut -f 1)
-    sed -e "s/@version@/$version/; s/@architecture@/$(dpkg --print-architecture)/" \
+    libraries=$(cd "$build/shlibdeps" && dpkg-shlibdeps -O "$stage/usr/bin/tidegate")
+    libraries=${libraries#shlibs:Depends=}
+    # In KiB, as Debian counts: each file rounded up, and 1 for a folder. The file system has no part in it.
+    size=$(find "$stage/usr" -printf '%y %s\n' |
+        awk '{ kib += $1 == "f" ? int(($2 + 1023) / 1024) : 1 } END { print kib }')
+    sed -e "s/@version@/$version$revision/; s/@architecture@/$(dpkg --print-architecture)/" \
         -e "s/@libraries@/$libraries/; s/@size@/$size/" packaging/debian/control
 }
 
@@ -97,14 +113,14 @@ static_program() {
     name=$(echo "$triple" | tr - _)
     env "CC_$name=$tools/$triple-cc" "AR_$name=$tools/$triple-ar" \
         RUSTFLAGS="$remap -C linker=rust-lld -C link-self-contained=yes" \
-        cargo build --release --locked -p tidegate --no-default-features --target "$triple" ||
-        { skip "$triple" "its build failed, see above"; return 0; }
+        cargo build --release --locked -p tidegate --no-default-features --target "$triple"
     folder=tidegate-$version-${triple%%-*}-linux-static
     rm -rf "${build:?}/$folder"
     mkdir -p "$build/$folder/bin"
     cp "$build/$triple/release/tidegate" "$build/$folder/bin/"
     cp -R "$files/share" "$build/$folder/"
     cp LICENSE-APACHE LICENSE-MIT "$build/$folder/"
+    scripts/notices.py "$triple" --no-default-features >"$build/$folder/NOTICES"
     tar -C "$build" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
         --mode=u+rw,go+r-w -cf - "$folder" | gzip -9n >"$dist/$folder.tar.gz"
 }

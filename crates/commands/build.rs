@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds the commit and the date that the tool is built from. A build outside git has neither,
-//! unless `SOURCE_DATE_EPOCH` states the date.
+//! unless `SOURCE_DATE_EPOCH` states the date. An empty one counts as none; any other must be one.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,13 +9,21 @@ use std::time::{Duration, UNIX_EPOCH};
 fn main() {
     // A copy of these files inside another repository is not that repository's commit.
     let is_in_git = git(&["ls-files", "--error-unmatch", "build.rs"]).is_some();
-    let of_head = |format: &str| git(&["show", "--no-patch", format, "HEAD"]).filter(|_| is_in_git);
-    let commit = of_head("--format=%H").map(|hash| hash[..12].to_owned());
-    let date = date_of_epoch(std::env::var("SOURCE_DATE_EPOCH").ok().or(of_head("--format=%ct")));
+    let of_head = |arguments: &[&str]| git(arguments).filter(|_| is_in_git);
+    let commit = of_head(&["rev-parse", "--short=12", "HEAD"]);
+    let stated = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|seconds| !seconds.is_empty());
+    if let Some(seconds) = stated.as_ref().filter(|seconds| date_of_epoch(seconds).is_none()) {
+        println!("cargo::error=SOURCE_DATE_EPOCH={seconds}: write the seconds since 1970");
+    }
+    let seconds = stated.or_else(|| {
+        of_head(&["show", "--no-patch", "--no-show-signature", "--format=%ct", "HEAD"])
+    });
+    let date = seconds.as_deref().and_then(date_of_epoch);
     let built = match (&commit, &date) {
         (Some(commit), Some(date)) => format!("{commit} {date}"),
         (None, Some(date)) => format!("built outside git, {date}"),
-        (_, None) => "built outside git".to_owned(),
+        (Some(commit), None) => commit.clone(),
+        (None, None) => "built outside git".to_owned(),
     };
     let version = std::env::var("CARGO_PKG_VERSION").expect("cargo sets it");
     println!("cargo::rustc-env=TIDEGATE_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
@@ -29,16 +37,20 @@ fn main() {
     }
 }
 
-/// Returns the date of these seconds since 1970, in UTC.
-fn date_of_epoch(seconds: Option<String>) -> Option<String> {
-    let since = Duration::from_secs(seconds?.trim().parse().ok()?);
-    let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();
+/// Returns the date of these seconds since 1970, in UTC, up to the year 9999.
+fn date_of_epoch(seconds: &str) -> Option<String> {
+    const YEAR_10000: u64 = 253_402_300_800;
+    let seconds = seconds.trim().parse().ok().filter(|&seconds| seconds < YEAR_10000)?;
+    let time = UNIX_EPOCH + Duration::from_secs(seconds);
+    let time = humantime::format_rfc3339_seconds(time).to_string();
     Some(time[.."2000-01-01".len()].to_owned())
 }
 
-/// Returns the line that git prints; `None` if it prints none.
+/// Returns the line that git prints; `None` if it prints none. The sources may belong to another
+/// user, as under sudo: whoever builds them trusts them.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok()?;
+    let trusting = ["-c", "safe.directory=*"];
+    let output = Command::new("git").args(trusting).args(arguments).output().ok()?;
     let line = String::from_utf8(output.stdout).ok()?.trim().to_owned();
     (output.status.success() && !line.is_empty()).then_some(line)
 }
