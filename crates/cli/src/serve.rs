@@ -45,7 +45,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     };
     let prepared = proof::read(&arguments.file, arguments.margin)?;
     prepared.check_layout().map_err(failure)?;
-    let log = ServedLog::prepare(&arguments.log)?;
+    let log = ServedLog::prepare(&arguments.log, format);
     let prepared = log.reported_by(prepared);
     if arguments.unit {
         outln!("{}", unit::drop_in(&prepared.footprint().map_err(failure)?));
@@ -101,10 +101,10 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let server = prepared.serve(arguments.force, listener, say).map_err(failure)?;
     format.say(format!("the server takes {}", server.footprint()));
     ready::show(&prepared, &arguments.file)?;
-    let log = log.begin(&server)?;
+    let log = log.begin(&server, format);
     let answer = run(server, signals, format);
     // Written even if the service ended by itself.
-    log.finish(|line| format.say(line))?;
+    log.finish(format);
     answer
 }
 

@@ -27,7 +27,7 @@ pub use origin::{BUILD, of as origin_of, of_file as file_origin, version};
 pub use processor::{Processor, parse as parse_processor, read as read_processor};
 pub use processor_simulation::{ProcessorRuns, simulate_processor};
 pub use replay::{Replayed, Trace, read_trace, replay};
-pub use request_log::{LeftOut, RequestLogFile, RequestRows, WhenFull};
+pub use request_log::{EndedRows, LeftOut, RequestLogFile, RequestRows, WhenFull};
 pub use simulation::{NotRun, Simulated, is_proven, simulate, simulate_own};
 pub use suggestion::{beside, completed, completed_fault, quoted};
 pub use text::{missing_file_help, read_text};

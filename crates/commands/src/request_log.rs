@@ -14,7 +14,7 @@ use tidegate_host::{EndedRequest, RequestLog};
 use tidegate_model::{PolicyName, Workload};
 use tidegate_platform::{FileFault, NewFile};
 
-pub use rows::RequestRows;
+pub use rows::{EndedRows, RequestRows};
 
 /// The rows that can wait for the writing thread: at 10,000 requests a second, those of six seconds.
 const WAITING_MAX: usize = 1 << 16;

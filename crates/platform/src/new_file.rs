@@ -2,8 +2,10 @@
 //! A file that a command will create at its end: errors are reported before it starts, existing
 //! files are never replaced, and a reader sees the whole file or none.
 
+use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,18 @@ impl NewFile {
     /// If a file exists there, or none can be created.
     pub fn prepare(named: &Path) -> Result<Self, FileFault> {
         Self::at(named, real_path_of_new(named)?)
+    }
+
+    /// Checks that a file can be created beside the path, where one may exist: it is then
+    /// [persisted](Self::persist_free) under a name with a number.
+    ///
+    /// # Errors
+    /// If the path is a directory, or none can be created.
+    pub fn numbered(named: &Path) -> Result<Self, FileFault> {
+        match real_path_of_new(named) {
+            Err(FileFault::Exists(_)) => Self::at(named, real_path(named)?),
+            path => Self::at(named, path?),
+        }
     }
 
     /// Checks that a file can be created beside `path`, the real path of `named`.
@@ -75,6 +89,25 @@ impl NewFile {
                 Err(FileFault::CameUp(self.named.clone()))
             }
             Err(error) => Err(self.unwritable(error.error)),
+        }
+    }
+
+    /// Gives a written file its name or, if that is taken, the first free one with a number:
+    /// `a-2.csv` for `a.csv`. Returns the name.
+    ///
+    /// # Errors
+    /// If the file cannot be renamed.
+    pub fn persist_free(&self, mut file: NamedTempFile) -> Result<String, FileFault> {
+        let mut number = 1;
+        loop {
+            match file.persist_noclobber(with_number(&self.path, number)) {
+                Ok(_) => return Ok(with_number(&self.named, number).display().to_string()),
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                    file = error.file;
+                }
+                Err(error) => return Err(self.unwritable(error.error)),
+            }
+            number += 1;
         }
     }
 
@@ -160,11 +193,29 @@ pub fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
         Err(error) => return Err(unwritable(path, error)),
     }
+    real_path(path)
+}
+
+/// Returns the path of a file without the symbolic links of its folder.
+fn real_path(path: &Path) -> Result<PathBuf, FileFault> {
     let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, error))?;
     match path.file_name() {
         Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
         _ => Err(FileFault::Folder(path.to_owned())),
     }
+}
+
+/// Returns the path with a number before the first dot of its file name; 1 changes nothing.
+fn with_number(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    // The dot of a hidden file is part of its name.
+    let dot = name.iter().skip(1).position(|&byte| byte == b'.').map_or(name.len(), |at| at + 1);
+    let (stem, rest) = name.split_at(dot);
+    let name = [stem, format!("-{number}").as_bytes(), rest].concat();
+    path.with_file_name(OsString::from_vec(name))
 }
 
 /// Returns the folder of a file.
@@ -195,6 +246,24 @@ mod tests {
         let other = NewFile::prepare(&folder.path().join("b.cpu.toml")).unwrap();
         let roundabout = NewFile::prepare(&folder.path().join("./b.cpu.toml")).unwrap();
         assert!(other.is_same(&roundabout) && !other.is_same(&first));
+    }
+
+    #[test]
+    fn a_taken_name_gets_a_number() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.csv.zst", "a", ".a"] {
+            for _ in 0..3 {
+                let file = NewFile::numbered(&folder.path().join(name)).unwrap();
+                file.persist_free(file.temporary().unwrap()).unwrap();
+            }
+        }
+        let names = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        let expected = [".a", ".a-2", ".a-3", "a", "a-2", "a-2.csv.zst", "a-3", "a-3.csv.zst"];
+        assert_eq!(names, [&expected[..], &["a.csv.zst"]].concat());
+        assert!(NewFile::numbered(folder.path()).is_err(), "a folder");
+        assert!(NewFile::numbered(&folder.path().join("missing/a")).is_err());
     }
 
     #[test]

@@ -8,13 +8,15 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tidegate_commands::RequestRows;
+use tidegate_commands::{EndedRows, RequestRows};
+use tidegate_engine::log::Format;
 use tidegate_engine::serve::{Prepared, Server};
 use tidegate_engine::service::{RequestSink, ServedRequest, View};
-use tidegate_platform::NewFile;
+use tidegate_host::EndedRequest;
+use tidegate_model::PolicyName;
+use tidegate_platform::{FileFault, NewFile};
 
 use crate::arguments::LogArguments;
-use crate::failure::Failure;
 
 /// The time between two looks at the requests that wait. A service need not wake the thread.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -33,12 +35,15 @@ struct Asked {
 }
 
 impl ServedLog {
-    /// Refuses an impossible file before anything is served.
-    pub(super) fn prepare(arguments: &LogArguments) -> Result<Self, Failure> {
-        let Some(path) = &arguments.log else { return Ok(Self(None)) };
-        let file = NewFile::prepare(path).map_err(|fault| Failure::of_file(&fault))?;
-        let (sink, requests) = RequestSink::channel();
-        Ok(Self(Some(Asked { file, rows_max: arguments.log_rows, sink, requests })))
+    /// Prepares the file. A service starts without a log that is impossible, and says so.
+    pub(super) fn prepare(arguments: &LogArguments, format: Format) -> Self {
+        let Some(path) = &arguments.log else { return Self(None) };
+        let prepared = NewFile::numbered(path).map_err(|fault| say_without(&fault, format));
+        let asked = |file| {
+            let (sink, requests) = RequestSink::channel();
+            Asked { file, rows_max: arguments.log_rows, sink, requests }
+        };
+        Self(prepared.ok().map(asked))
     }
 
     /// Lets the servers of a file report their requests here.
@@ -50,19 +55,32 @@ impl ServedLog {
     }
 
     /// Starts the thread that writes the rows, with ordinary priority.
-    pub(super) fn begin(self, server: &Server) -> Result<RunningLog, Failure> {
-        let Some(Asked { file, rows_max, sink, requests }) = self.0 else {
-            return Ok(RunningLog(None));
-        };
-        let rows = RequestRows::begin(&file, rows_max).map_err(|fault| Failure::of_file(&fault))?;
+    pub(super) fn begin(self, server: &Server, format: Format) -> RunningLog {
+        let begun = self.0.map(|asked| asked.begin(server, format)).transpose();
+        RunningLog(begun.unwrap_or_else(|fault| {
+            say_without(&fault, format);
+            None
+        }))
+    }
+}
+
+fn say_without(fault: &FileFault, format: Format) {
+    format.say(format!("warning: requests are not logged: {fault}"));
+}
+
+impl Asked {
+    fn begin(self, server: &Server, format: Format) -> Result<Writing, FileFault> {
+        let Self { file, rows_max, sink, requests } = self;
+        let open = Some(RequestRows::begin(&file, rows_max)?);
         let (view, is_done) = (server.view(), Arc::new(AtomicBool::new(false)));
         let ended = is_done.clone();
+        let log = Rows { open, name: file.name(), format, ended: None, unwritten: 0, nameless: 0 };
         let thread = thread::Builder::new()
             .name("tidegate-rows".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || write(&requests, &view, rows, &ended))
-            .map_err(|error| Failure::environment(&error))?;
-        Ok(RunningLog(Some(Writing { file, sink, is_done, thread })))
+            .spawn(move || write(&requests, &view, log, &ended))
+            .map_err(|error| file.unwritable(error))?;
+        Ok(Writing { file, sink, is_done, thread })
     }
 }
 
@@ -73,50 +91,94 @@ struct Writing {
     file: NewFile,
     sink: RequestSink,
     is_done: Arc<AtomicBool>,
-    thread: JoinHandle<io::Result<(RequestRows, u64)>>,
+    thread: JoinHandle<Rows>,
 }
 
 impl RunningLog {
-    /// Finishes the file of a service that has ended, and says how many rows it lacks.
-    pub(super) fn finish(self, say: impl Fn(String)) -> Result<(), Failure> {
-        let Some(Writing { file, sink, is_done, thread }) = self.0 else { return Ok(()) };
+    /// Finishes the file of a service that has ended, and says its name and how many rows it lacks.
+    /// A fault is said and changes nothing else.
+    pub(super) fn finish(self, format: Format) {
+        let Some(Writing { file, sink, is_done, thread }) = self.0 else { return };
         is_done.store(true, Ordering::Release);
-        let written = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let finished = written.and_then(|(rows, nameless)| Ok((rows.finish()?, nameless)));
-        let failed = |fault| Failure::of_file(&fault);
-        let ((temporary, beyond), nameless) =
-            finished.map_err(|error| failed(file.unwritable(error)))?;
-        file.persist(temporary).map_err(failed)?;
+        let mut log = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        log.end();
+        let Some(EndedRows { file: temporary, beyond, .. }) = log.ended else { return };
+        let name = match file.persist_free(temporary) {
+            Ok(name) => name,
+            Err(fault) => return say_without(&fault, format),
+        };
+        format.say(format!("requests are logged in {name}"));
         let lacking = [
             (beyond, "see --log-rows"),
+            (log.unwritten, "the file could not be written; its last rows before are missing too"),
             (sink.lost(), "they ended faster than rows can be written"),
-            (nameless, "their exports were removed before"),
+            (log.nameless, "their exports were removed before"),
         ];
         for (count, why) in lacking.into_iter().filter(|(count, _)| *count > 0) {
-            say(format!("warning: requests without a row in {}: {count} ({why})", file.name()));
+            format.say(format!("warning: requests without a row in {name}: {count} ({why})"));
         }
-        Ok(())
     }
 }
 
-/// Writes rows until the service has ended; returns the number of requests of unknown exports.
+/// The rows in the thread that writes them.
+struct Rows {
+    /// `None` once ended.
+    open: Option<RequestRows>,
+    ended: Option<EndedRows>,
+    name: String,
+    format: Format,
+    /// The requests after a fault.
+    unwritten: u64,
+    /// The requests of unknown exports.
+    nameless: u64,
+}
+
+impl Rows {
+    fn put(&mut self, policy: PolicyName, name: &str, ended: &EndedRequest) {
+        match self.open.as_mut().map(|rows| rows.put(policy, name, ended)) {
+            Some(Ok(())) => {}
+            None => self.unwritten += 1,
+            Some(Err(error)) => {
+                self.unwritten += 1;
+                self.say_stopped(&error);
+                self.ended = self.open.take().map(RequestRows::end);
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let Some(rows) = self.open.take() else { return };
+        let ended = rows.end();
+        ended.fault.iter().for_each(|error| self.say_stopped(error));
+        self.ended = Some(ended);
+    }
+
+    fn say_stopped(&self, error: &io::Error) {
+        let name = &self.name;
+        self.format.say(format!(
+            "warning: cannot write {name}: {error}; the service goes on, the rows before are kept, \
+             and later requests have none"
+        ));
+    }
+}
+
+/// Writes rows until the service has ended.
 fn write(
     requests: &Receiver<ServedRequest>,
     view: &View,
-    mut rows: RequestRows,
+    mut log: Rows,
     is_done: &AtomicBool,
-) -> io::Result<(RequestRows, u64)> {
-    let mut nameless = 0;
+) -> Rows {
     loop {
         // Read first: nothing is sent after it is set.
         let is_last = is_done.load(Ordering::Acquire);
         match requests.try_recv() {
             Ok(served) => match view.export_of(&served) {
-                Some(name) => rows.put(view.policy(), &name, &served.ended)?,
-                None => nameless += 1,
+                Some(name) => log.put(view.policy(), &name, &served.ended),
+                None => log.nameless += 1,
             },
             Err(TryRecvError::Empty) if !is_last => thread::sleep(PAUSE),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return Ok((rows, nameless)),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return log,
         }
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `serve --log` writes a row for each request, when the service ends, and no more rows than
-//! asked for. Method: a few requests of two exports, and the file.
+//! asked for; nothing about the log decides whether the service starts or how it ends. Method: a few
+//! requests of two exports, and the file.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::common::Folder;
 use crate::nbd::Client;
-use crate::server::Server;
+use crate::server::{Server, done};
 
 const SERVE: &str = "\
 simulate = \"fujitsu-max3036rc\"
@@ -22,15 +23,19 @@ size = \"1MiB\"
 best_effort = true
 ";
 
+/// Runs a command that serves, with its output in `log`.
+fn spawn(folder: &Folder, mut command: Command) -> Server {
+    let log = std::fs::File::create(folder.path().join("log")).unwrap();
+    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+    Server::spawn(folder, &mut command)
+}
+
 #[test]
 fn each_request_has_a_row_up_to_the_limit() {
     let folder = Folder::new();
     assert!(Server::is_possible(&folder, SERVE, &[]));
-    let log = std::fs::File::create(folder.path().join("log")).unwrap();
     let arguments = ["serve", "s.toml", "--log", "rows.csv", "--log-rows", "3"];
-    let mut command = folder.command(&arguments);
-    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-    let server = Server::spawn(&folder, &mut command);
+    let server = spawn(&folder, folder.command(&arguments));
     let [mut camera, mut backup] =
         ["camera", "backup"].map(|name| Client::connect(&server.socket(), name).unwrap());
     assert_eq!(camera.read(0, 4096).unwrap().unwrap(), [0; 4096]);
@@ -62,4 +67,62 @@ fn each_request_has_a_row_up_to_the_limit() {
         columns("due_ns")[0].parse::<u64>().unwrap() > times[2][0]
             && columns("due_ns")[1].is_empty()
     );
+}
+
+#[test]
+fn a_service_starts_beside_earlier_logs_and_without_one() {
+    let folder = Folder::new();
+    assert!(Server::is_possible(&folder, SERVE, &[]));
+    let expected = [
+        ("rows.csv", "logged in rows.csv"),
+        ("rows.csv", "logged in rows-2.csv"),
+        ("missing/rows.csv", "warning: requests are not logged: cannot write missing/rows.csv"),
+    ];
+    for (file, expected) in expected {
+        let server = spawn(&folder, folder.command(&["serve", "s.toml", "--log", file]));
+        let (code, said) = server.stop();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(expected), "{expected} in {said}");
+    }
+    for file in ["rows.csv", "rows-2.csv"] {
+        let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(text.starts_with("policy,request,") && text.lines().count() == 1, "{text}");
+    }
+}
+
+/// Goal: a full disk is said when it is full, the whole rows before are kept, and the service ends
+/// as usual. Method: a limit on the size of files.
+#[test]
+fn a_full_disk_ends_the_log_and_not_the_service() {
+    const REQUESTS: usize = 200;
+    let folder = Folder::new();
+    if !Server::is_possible(&folder, SERVE, &["prlimit"]) {
+        return;
+    }
+    let mut command = Command::new("sh");
+    let limited = "trap '' XFSZ; echo $$ > pid; exec \"$@\"";
+    command.current_dir(folder.path()).args(["-c", limited, "sh", env!("CARGO_BIN_EXE_tidegate")]);
+    command.args(["serve", "s.toml", "--log", "rows.csv"]);
+    let mut server = spawn(&folder, command);
+    // Its store is made by now.
+    let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
+    done("prlimit", &["--pid", pid.trim(), "--fsize=4096"]);
+    let mut backup = Client::connect(&server.socket(), "backup").unwrap();
+    for _ in 0..REQUESTS {
+        backup.read(0, 4096).unwrap().unwrap();
+    }
+    let log = folder.path().join("log");
+    server.wait_for("warning", || {
+        std::fs::read_to_string(&log).unwrap().contains("warning: cannot write rows.csv")
+    });
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(said.matches("cannot write").count(), 1, "{said}");
+    let text = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    let rows = text.lines().count() - 1;
+    assert!(text.ends_with('\n') && (20..REQUESTS).contains(&rows), "{text}");
+    assert!(text.lines().all(|row| row.split(',').count() == 13), "{text}");
+    let lacking = said.lines().filter(|line| line.contains("without a row"));
+    let lacking: Vec<&str> = lacking.collect();
+    assert!(lacking.len() == 1 && lacking[0].contains("could not be written"), "{said}");
 }

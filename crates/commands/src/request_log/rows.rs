@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rows of a log of requests, in a file that may be compressed.
 
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,15 +13,38 @@ use tidegate_model::{Class, Op, Outcome, PolicyName, Time};
 use tidegate_platform::{FileFault, NewFile};
 use zstd::stream::write::Encoder;
 
+/// A file that is written no more after an error: a repeated buffer would begin in the middle of a
+/// row.
+struct Strict {
+    file: File,
+    has_failed: bool,
+}
+
+impl Write for Strict {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.has_failed {
+            return Err(io::Error::other("an earlier row could not be written"));
+        }
+        let written = self.file.write(bytes);
+        self.has_failed = written.is_err();
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// Where rows go: the file itself, or through a compressor.
 enum Sink {
-    Plain(NamedTempFile),
-    Packed(Encoder<'static, NamedTempFile>),
+    Plain(Strict),
+    Packed(Encoder<'static, Strict>),
 }
 
 impl Sink {
     /// Compresses if the file's name asks for it.
-    fn of(name: &str, file: NamedTempFile) -> io::Result<Self> {
+    fn of(name: &str, file: File) -> io::Result<Self> {
+        let file = Strict { file, has_failed: false };
         match Path::new(name).extension() {
             Some(extension) if extension == "zst" => {
                 Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL).map(Self::Packed)
@@ -28,10 +53,10 @@ impl Sink {
         }
     }
 
-    fn finish(self) -> io::Result<NamedTempFile> {
+    fn finish(self) -> io::Result<()> {
         match self {
-            Self::Plain(file) => Ok(file),
-            Self::Packed(encoder) => encoder.finish(),
+            Self::Plain(_) => Ok(()),
+            Self::Packed(encoder) => encoder.finish().map(drop),
         }
     }
 }
@@ -52,7 +77,24 @@ impl Write for Sink {
     }
 }
 
-/// A row of the file; docs/reference/request-log.md describes the columns.
+/// The columns of the file; docs/reference/request-log.md describes them.
+const COLUMNS: [&str; 13] = [
+    "policy",
+    "request",
+    "source",
+    "class",
+    "op",
+    "offset_bytes",
+    "size_bytes",
+    "released_ns",
+    "due_ns",
+    "batch",
+    "dispatched_ns",
+    "ended_ns",
+    "outcome",
+];
+
+/// A row of the file, in the order of [`COLUMNS`].
 #[derive(Serialize)]
 struct Row<'a> {
     policy: &'static str,
@@ -102,6 +144,7 @@ impl<'a> Row<'a> {
 
 /// A file of rows, up to a limit.
 pub struct RequestRows {
+    file: NamedTempFile,
     csv: csv::Writer<Sink>,
     left: u64,
     beyond: u64,
@@ -113,9 +156,17 @@ impl RequestRows {
     /// # Errors
     /// If no file can be created there.
     pub fn begin(file: &NewFile, rows_max: u64) -> Result<Self, FileFault> {
-        let sink = Sink::of(&file.name(), file.temporary()?);
-        let sink = sink.map_err(|error| file.unwritable(error))?;
-        Ok(Self { csv: csv::Writer::from_writer(sink), left: rows_max, beyond: 0 })
+        let temporary = file.temporary()?;
+        let csv = Self::csv(&file.name(), &temporary).map_err(|error| file.unwritable(error))?;
+        Ok(Self { file: temporary, csv, left: rows_max, beyond: 0 })
+    }
+
+    /// Writes the header, which a file without rows has too.
+    fn csv(name: &str, file: &NamedTempFile) -> io::Result<csv::Writer<Sink>> {
+        let sink = Sink::of(name, file.as_file().try_clone()?)?;
+        let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(sink);
+        csv.write_record(COLUMNS)?;
+        Ok(csv)
     }
 
     /// Adds the row of a request, or counts it beyond the limit.
@@ -143,9 +194,41 @@ impl RequestRows {
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(self) -> io::Result<(NamedTempFile, u64)> {
-        let sink = self.csv.into_inner().map_err(csv::IntoInnerError::into_error)?;
-        let file = sink.finish()?;
-        file.as_file().sync_all()?;
-        Ok((file, self.beyond))
+        let EndedRows { file, beyond, fault } = self.end();
+        fault.map_or(Ok((file, beyond)), Err)
     }
+
+    /// Ends the file. After an error it has the whole rows that were written before; if it is
+    /// compressed, it then ends early, without the mark of its end.
+    pub fn end(self) -> EndedRows {
+        let Self { file, csv, beyond, .. } = self;
+        let is_plain = matches!(csv.get_ref(), Sink::Plain(_));
+        let ended = csv.into_inner().map_err(csv::IntoInnerError::into_error);
+        let ended = ended.and_then(Sink::finish);
+        let cut = if ended.is_err() && is_plain { cut_last_row(file.as_file()) } else { Ok(()) };
+        let fault = ended.and(cut).and_then(|()| file.as_file().sync_all()).err();
+        EndedRows { file, beyond, fault }
+    }
+}
+
+/// A file of rows that has ended.
+#[derive(Debug)]
+pub struct EndedRows {
+    /// The file.
+    pub file: NamedTempFile,
+    /// The requests beyond the limit.
+    pub beyond: u64,
+    /// Why it lacks rows.
+    pub fault: Option<io::Error>,
+}
+
+/// Cuts a file behind its last whole row.
+fn cut_last_row(file: &File) -> io::Result<()> {
+    let mut tail = [0; 4096];
+    let end = file.metadata()?.len();
+    let begin = end.saturating_sub(tail.len() as u64);
+    let tail = &mut tail[..usize::try_from(end - begin).expect("a part of a buffer")];
+    file.read_exact_at(tail, begin)?;
+    let rest = tail.iter().rev().take_while(|&&byte| byte != b'\n').count();
+    file.set_len(end - rest as u64)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reports each request of a service that has ended, without waiting for the thread that logs them.
+//! Reports each request of a service that has ended to the thread that logs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,8 +21,9 @@ pub struct ServedRequest {
     pub ended: EndedRequest,
 }
 
-/// The end of a channel to which a service sends its ended requests. The service never waits: a
-/// request that does not fit is counted.
+/// The end of a channel to which a service sends its ended requests. The service does not wait for
+/// room: a request that does not fit is counted. Only while the channel is full can it wait for the
+/// reader to finish taking out one request.
 #[derive(Debug, Clone)]
 pub struct RequestSink {
     sender: SyncSender<ServedRequest>,
