@@ -40,10 +40,23 @@ pub struct Explanation {
 /// # Complexity
 /// The same as [`dqf::tight`].
 pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Explanation>> {
-    let Some(system) = dual_queue(workload, assessment) else {
-        return vec![None; workload.tasks.len()];
-    };
+    let is_dual_queue =
+        |policy: PolicyName| select::shares_bounds(workload, assessment.policy, policy);
     let workload = &*workload.planned();
+    let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
+    let has_none = assessment.tasks.iter().all(|task| task.response_max.is_none());
+    if has_none
+        || has_other_bound
+        || ![PolicyName::Dqf, PolicyName::DqfElastic].into_iter().any(is_dual_queue)
+    {
+        return vec![None; workload.tasks.len()];
+    }
+    let system = System {
+        tasks: sporadic(&workload.tasks),
+        table: workload.table.clone(),
+        batch_max: assessment.batch_max,
+        best_effort_fill: assessment.best_effort_fill,
+    };
     let explanation = |steps: dqf::Steps, jitter: Duration| Explanation {
         steps,
         batch_max: system.batch_max,
@@ -64,33 +77,6 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
     };
     let steps = dqf::steps(&system).into_iter().zip(&assessment.tasks);
     steps.zip(&workload.tasks).map(of_task).collect()
-}
-
-/// Returns the request and supply curves, without the host's time; `None` for a policy, a bound or
-/// a workload without batches of dual-queue FIFO, and where [`dqf::curves`] has none.
-pub fn curves(workload: &Workload, assessment: &Assessment) -> Option<dqf::Curves> {
-    dqf::curves(&dual_queue(workload, assessment)?)
-}
-
-/// Returns the system behind bounds of dual-queue FIFO; `None` if they are others, or none.
-fn dual_queue(workload: &Workload, assessment: &Assessment) -> Option<System> {
-    let is_dual_queue =
-        |policy: PolicyName| select::shares_bounds(workload, assessment.policy, policy);
-    let workload = &*workload.planned();
-    let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
-    let has_none = assessment.tasks.iter().all(|task| task.response_max.is_none());
-    if has_none
-        || has_other_bound
-        || ![PolicyName::Dqf, PolicyName::DqfElastic].into_iter().any(is_dual_queue)
-    {
-        return None;
-    }
-    Some(System {
-        tasks: sporadic(&workload.tasks),
-        table: workload.table.clone(),
-        batch_max: assessment.batch_max,
-        best_effort_fill: assessment.best_effort_fill,
-    })
 }
 
 impl Explanation {

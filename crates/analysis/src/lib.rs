@@ -53,7 +53,7 @@ pub use assess::{assess, compare};
 pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
 pub use bounds::{BoundName, Bounds};
 pub use expected::expected_best_effort;
-pub use explain::{Explanation, counts_in_windows, curves, explain};
+pub use explain::{Explanation, counts_in_windows, explain};
 pub use headroom::{Headroom, headroom, proves};
 pub use inapplicable::Inapplicable;
 pub use select::shares_bounds;

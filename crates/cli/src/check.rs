@@ -7,7 +7,6 @@ use std::path::Path;
 use tidegate_commands::{file_origin, origin_of};
 use tidegate_model::{DriveFile, FileKind};
 use tidegate_report::cpu::CpuReport;
-use tidegate_report::result::CurvesRecord;
 use tidegate_report::{
     CheckReport, MachineReport, NoCertificate, Origin, ResultCommand, ResultFile,
 };
@@ -55,9 +54,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.certificate {
         certify(path, disk.as_ref(), &origin)?;
     }
-    let drawn = Drawn::of(machine.disk.as_ref().map(|disk| &disk.drive), disk.as_ref());
     let report = MachineReport::of(disk, cpu, arguments.require, origin);
-    answer(&report, &result, drawn, arguments.form.into())
+    let drive = machine.disk.as_ref().map(|disk| &disk.drive);
+    answer(&report, &result, drive, arguments.form.into())
 }
 
 /// Proves the contracts of a serve file. The store need not be on this machine.
@@ -93,34 +92,22 @@ fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.certificate {
         certify(path, Some(&report), &origin)?;
     }
-    let drawn = Drawn::of(drive.as_ref().map(|drive| &drive.file), Some(&report));
     let report = MachineReport::of(Some(report), None, arguments.require, origin);
-    answer(&report, &result, drawn, arguments.form.into())
-}
-
-/// The parts of a result file that pages draw.
-struct Drawn<'a> {
-    drive: Option<&'a DriveFile>,
-    curves: Option<CurvesRecord>,
-}
-
-impl<'a> Drawn<'a> {
-    fn of(drive: Option<&'a DriveFile>, disk: Option<&CheckReport<'_>>) -> Self {
-        Self { drive, curves: disk.and_then(CheckReport::curves) }
-    }
+    let drive = drive.as_ref().map(|drive| &drive.file);
+    answer(&report, &result, drive, arguments.form.into())
 }
 
 /// Prints the report, and writes the result if a file is named.
 fn answer(
     report: &MachineReport<'_>,
     result: &Destination,
-    drawn: Drawn<'_>,
+    drive: Option<&DriveFile>,
     form: Form,
 ) -> Result<Answer, Failure> {
     show::report_in(report, form);
     result.write(|| {
         let file = ResultFile::of(ResultCommand::Check, report, Vec::new());
-        file.with_drive(drawn.drive).with_curves(drawn.curves)
+        file.with_drive(drive)
     })?;
     Ok(Answer::of(report.is_enough()))
 }

@@ -93,9 +93,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         )
         .map_err(run_failure)?;
         drop(progress);
-        let curves = tidegate_analysis::curves(&workload, &assessment);
-        let record = RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref());
-        records.push(record.with_curves(curves.as_ref()));
+        records.push(RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref()));
         let wall_ns = run.ended.since(Time::ZERO).ns();
         ran.push(run::DeviceRun {
             result: PolicyReport::of(&workload, assessment, &run, wall_ns),

@@ -99,9 +99,7 @@ fn run<'a>(
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let violations = violations.iter().map(ToString::to_string).collect();
     let busy = busy.into_longest();
-    let curves = tidegate_analysis::curves(&input.workload, &assessment);
     let record = RunRecord::of(assessment.policy, &run.metrics, busy.as_ref());
-    let record = record.with_curves(curves.as_ref());
     let result = PolicyReport::of(&input.workload, assessment, &run, wall_ns);
     Simulated { report: SimulatedRun { result, violations, watch }, record, run }
 }

@@ -18,7 +18,6 @@ use crate::host::HostReport;
 use crate::ns::Ns;
 use crate::origin::Origin;
 use crate::overruns::OverrunForecast;
-use crate::result::CurvesRecord;
 use crate::soft::{Soft, SoftBound};
 use crate::tolerance::ToleranceReport;
 
@@ -280,12 +279,6 @@ impl<'a> CheckReport<'a> {
     /// Returns whether every deadline is proven.
     pub fn is_proven(&self) -> bool {
         self.schedulable
-    }
-
-    /// Returns the request and supply curves of the proof, if it has any.
-    pub fn curves(&self) -> Option<CurvesRecord> {
-        let curves = tidegate_analysis::curves(self.workload, &self.assessment);
-        curves.as_ref().map(CurvesRecord::of)
     }
 
     pub(crate) fn verdict(&self) -> Verdict {

@@ -5,7 +5,7 @@
 //! ```text
 //!   the answer             each result's own first line
 //!   what was asked         command, drive, seed
-//!   figures                tables; request and supply curves; a curve for each task against its bound
+//!   figures                tables, and a curve for each task against its bound
 //!   longest busy interval  when requests waited and were served
 //!   the drive              when it was measured, its tables
 //!   what it rests on       premises, files with their hashes, versions, a place to sign
@@ -24,7 +24,7 @@ use tidegate_model::Duration;
 
 use crate::figures;
 use crate::origin::FileOrigin;
-use crate::result::{CurvesRecord, ResultFile, RunRecord, UnreadableResult};
+use crate::result::{ResultFile, RunRecord, UnreadableResult};
 use facts::{Facts, PolicyFacts};
 use html::Markup;
 use markdown::Markdown;
@@ -79,7 +79,6 @@ fn section(sheet: &mut impl Sheet, named: &NamedResult) {
     if !facts.tasks.is_empty() {
         proof(sheet, facts);
     }
-    curves(sheet, result.curves.as_ref());
     for (index, policy) in facts.policies.iter().filter(|policy| policy.is_run()).enumerate() {
         observed(sheet, policy, result.runs.get(index));
     }
@@ -127,21 +126,6 @@ fn proof(sheet: &mut impl Sheet, facts: &Facts) {
     sheet.table(&header, rows.collect());
 }
 
-/// Writes the request and supply curves of a proof.
-fn curves(sheet: &mut impl Sheet, curves: Option<&CurvesRecord>) {
-    let Some(curves) = curves else { return };
-    sheet.wide_chart(&chart::curves(curves));
-    let distance = curves.distance;
-    let length = ms(Some(distance.served_ns.saturating_sub(distance.released_ns)));
-    sheet.facts(&[("Largest distance", format!("{length} between request and supply curve"))]);
-    sheet.note(
-        "Released: the most requests that can be released in a window. Complete: the fewest that are \
-         complete in it, full batches behind the one in flight. No response takes longer than the \
-         largest horizontal distance; the bound of the proof can be shorter, because it also counts \
-         what the batch in flight takes away.",
-    );
-}
-
 /// Writes one policy's run.
 fn observed(sheet: &mut impl Sheet, policy: &PolicyFacts, run: Option<&RunRecord>) {
     sheet.heading(3, &format!("Observed under {}", policy.policy));
@@ -162,7 +146,6 @@ fn observed(sheet: &mut impl Sheet, policy: &PolicyFacts, run: Option<&RunRecord
     let tasks = policy.tasks.iter().zip(&run.sources);
     sheet
         .charts(&tasks.map(|(task, source)| chart::distribution(task, source)).collect::<Vec<_>>());
-    curves(sheet, run.curves.as_ref());
     if let Some(interval) = &run.longest_busy_interval {
         sheet.wide_chart(&timeline::timeline(interval, &run.sources));
         if interval.events_left_out > 0 {

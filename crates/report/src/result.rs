@@ -4,22 +4,20 @@
 //! `docs/reference/result.md` describes the keys. A version is never changed in place: a reader gets
 //! a version that it knows, or a refusal that names all.
 
-mod curves;
 mod drive;
 mod ways;
 
 use std::ops::RangeInclusive;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tidegate_analysis::dqf::Curves;
 use tidegate_host::{BusyEvent, BusyInterval, BusyStep, RunMetrics};
 use tidegate_model::{DriveFile, PolicyName, Time};
 use tidegate_stats::Distribution;
 
 use crate::page::Report;
 
-pub use curves::{CurvesRecord, DistanceRecord};
 pub use drive::{DriveTables, TableRecord};
 pub(crate) use ways::Ways;
 
@@ -29,7 +27,7 @@ const FORMAT: &str = "tidegate-result";
 /// The version of the format that is written.
 const VERSION: u32 = 2;
 
-/// The versions that are read. Version 1 has no `made`, `drive` and `curves`.
+/// The versions that are read. Version 1 has no `made` and `drive`.
 const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
 /// The command that made a result.
@@ -73,10 +71,6 @@ pub struct ResultFile {
     /// The measurements of the drive; `None` without a disk, and in version 1.
     #[serde(default)]
     pub drive: Option<DriveTables>,
-    /// The request and supply curves of a proof; `None` for policies without them, and in version
-    /// 1.
-    #[serde(default)]
-    pub curves: Option<CurvesRecord>,
     /// The data of each policy that ran, in the order of the report.
     pub runs: Vec<RunRecord>,
 }
@@ -86,10 +80,6 @@ pub struct ResultFile {
 pub struct RunRecord {
     /// The policy.
     pub policy: String,
-    /// The request and supply curves of its proof; `None` for policies without them, and in version
-    /// 1.
-    #[serde(default)]
-    pub curves: Option<CurvesRecord>,
     /// Tasks in the report's order, then best-effort loads.
     pub sources: Vec<SourceRecord>,
     /// The longest stretch with real-time work; `None` without any.
@@ -204,7 +194,7 @@ impl ResultFile {
     pub fn of(command: ResultCommand, report: &impl Report, runs: Vec<RunRecord>) -> Self {
         let report = serde_json::from_str(&report.to_json()).expect("a report is plain data");
         let (format, version) = (FORMAT.to_owned(), VERSION);
-        Self { format, version, command, report, made: None, drive: None, curves: None, runs }
+        Self { format, version, command, report, made: None, drive: None, runs }
     }
 
     /// Adds the first line of a report that has none.
@@ -220,12 +210,6 @@ impl ResultFile {
     #[must_use]
     pub fn with_drive(self, file: Option<&DriveFile>) -> Self {
         Self { drive: file.map(DriveTables::of), ..self }
-    }
-
-    /// Adds the curves of a proof.
-    #[must_use]
-    pub fn with_curves(self, curves: Option<CurvesRecord>) -> Self {
-        Self { curves, ..self }
     }
 
     /// Adds when it is written, in UTC.
@@ -246,7 +230,27 @@ impl ResultFile {
         if !u32::try_from(header.version).is_ok_and(|version| VERSIONS.contains(&version)) {
             return Err(UnreadableResult::Version { found: header.version });
         }
-        serde_json::from_str(text).map_err(UnreadableResult::Damaged)
+        let file: Self = serde_json::from_str(text).map_err(UnreadableResult::Damaged)?;
+        file.check()
+            .map_err(|fault| UnreadableResult::Damaged(serde_json::Error::custom(fault)))?;
+        Ok(file)
+    }
+
+    /// Checks what every written file keeps, and charts rely on.
+    fn check(&self) -> Result<(), &'static str> {
+        for run in &self.runs {
+            for source in &run.sources {
+                let steps = &source.response_ns_steps;
+                let jobs = steps.iter().try_fold(0_u64, |jobs, step| jobs.checked_add(step.1));
+                if !steps.is_sorted_by(|a, b| a.0 < b.0) || jobs.is_none() {
+                    return Err("response_ns_steps must rise, and their counts have a sum");
+                }
+            }
+            if run.longest_busy_interval.as_ref().is_some_and(|it| it.end_ns < it.begin_ns) {
+                return Err("longest_busy_interval ends before it begins");
+            }
+        }
+        Ok(())
     }
 
     /// Returns the file's text: JSON on one line.
@@ -268,16 +272,9 @@ impl RunRecord {
         };
         Self {
             policy: policy.name().to_owned(),
-            curves: None,
             sources: metrics.tasks().iter().chain(metrics.loads()).map(record).collect(),
             longest_busy_interval: longest.map(BusyIntervalRecord::of),
         }
-    }
-
-    /// Adds the curves of the policy's proof.
-    #[must_use]
-    pub fn with_curves(self, curves: Option<&Curves>) -> Self {
-        Self { curves: curves.map(CurvesRecord::of), ..self }
     }
 }
 

@@ -17,7 +17,6 @@
 pub(crate) mod backlog;
 pub(crate) mod busy_interval;
 pub(crate) mod carry_in;
-mod curves;
 mod demand;
 mod fixed_point;
 mod linear;
@@ -28,7 +27,6 @@ mod two_batches;
 
 pub use backlog::{BacklogStep, backlog_steps};
 pub use busy_interval::busy_interval;
-pub use curves::{Curves, Distance, curves};
 pub use linear::linear;
 pub use min_period::min_period;
 pub use steps::{Steps, steps};

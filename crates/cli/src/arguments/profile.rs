@@ -99,7 +99,7 @@ pub(crate) struct ProfileArguments {
     pub(crate) quiet: bool,
     /// Also write the result to this new file, for `tidegate report`; docs/reference/result.md
     /// describes it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(crate) result: Option<PathBuf>,
 }
 

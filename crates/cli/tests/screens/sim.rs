@@ -49,6 +49,12 @@ screens! {
         "sed 's/\"version\":2,/\"version\":3,/' r.json > newer.json",
         "tidegate report newer.json",
     ];
+    /// `report` reads the result of every command.
+    result_of_profile: [
+        "tidegate profile fujitsu-max3036rc --quick --only batch --seed 1 -q -o d --result p.json",
+        "tidegate report p.json --markdown | head -n 9",
+        "tidegate profile fujitsu-max3036rc --plan --result q.json",
+    ];
     plots: ["tidegate sim recorder.toml --policy noop,dqf --jobs 50 --plot | tail -n 48"];
     /// A log of requests is an addition too; the rows beyond its limit are counted.
     request_logs: [

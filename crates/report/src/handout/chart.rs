@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::facts::TaskFacts;
-use super::frame::{Frame, SMALL, WIDE};
+use super::frame::{Frame, SMALL};
 use super::html::Markup;
 use super::ms;
 use crate::plot::{Axis, Chart};
-use crate::result::{CurvesRecord, SourceRecord};
+use crate::result::SourceRecord;
 
 /// The unit of times; values are in nanoseconds.
 pub(super) const MS: (&str, u64) = ("ms", 1_000_000);
@@ -27,7 +27,7 @@ pub(super) fn distribution(task: &TaskFacts, source: &SourceRecord) -> String {
     let longest = steps.last().map_or(0, |step| step.0);
     let end = longest.max(task.bound_ns.unwrap_or(0)).max(1);
     // A little room right of the bound.
-    let x = Axis::ending_at(end + end / 20, "response time", MS);
+    let x = Axis::ending_at(end.saturating_add(end / 20), "response time", MS);
     let share = |jobs, label: &str| (jobs, label.to_owned());
     let ticks = vec![share(0, "0 %"), share(jobs / 2, "50 %"), share(jobs, "100 %")];
     let up = Axis { label: String::new(), unit: "", size: 1, end: jobs.max(1), ticks };
@@ -89,47 +89,5 @@ pub(super) fn plot(chart: &Chart) -> String {
     let labels = SMALL.labels(&chart.y);
     let (title, legend) = (chart.title.as_str(), &[][..]);
     let frame = Frame { outline: SMALL, title, remark: &remark, legend, x: &chart.x, labels };
-    frame.draw(&picture.into_text())
-}
-
-/// Draws the request curve and the supply curve with their largest horizontal distance.
-pub(super) fn curves(record: &CurvesRecord) -> String {
-    let last = |steps: &[(u64, u64)]| steps.last().copied().unwrap_or_default();
-    let (released, served) = (last(&record.released_ns_steps), last(&record.served_ns_steps));
-    let end = released.0.max(served.0);
-    let x = Axis::ending_at(end + end / 20, "time from the dispatch of the carry-in batch", MS);
-    let y = Axis::reaching(released.1.max(served.1), "requests", ("requests", 1));
-    let stairs = |steps: &[(u64, u64)]| {
-        let mut path = Markup::default();
-        write!(path, "M0 {}", WIDE.height);
-        for &(at, requests) in steps {
-            write!(path, "H{}V{}", WIDE.across(&x, at), WIDE.down(&y, requests));
-        }
-        path.into_text()
-    };
-    let distance = record.distance;
-    let [from, to] = [distance.released_ns, distance.served_ns].map(|at| WIDE.across(&x, at));
-    let mut picture = Markup::default();
-    writeln!(
-        picture,
-        "<path class=\"curve\" d=\"{}H{}\"/><path class=\"supply\" d=\"{}\"/>\
-         <path class=\"distance\" d=\"M{from} {height}H{to}\"/>",
-        stairs(&record.released_ns_steps),
-        WIDE.inner(),
-        stairs(&record.served_ns_steps),
-        height = WIDE.down(&y, distance.requests),
-    );
-    let length = ms(Some(distance.served_ns.saturating_sub(distance.released_ns)));
-    let longest = format!("largest distance: {length}");
-    let legend =
-        [("curve", "requests released"), ("supply", "requests complete"), ("distance", &longest)];
-    let frame = Frame {
-        outline: WIDE,
-        title: "Request and supply curves",
-        remark: &longest,
-        legend: &legend,
-        x: &x,
-        labels: WIDE.labels(&y),
-    };
     frame.draw(&picture.into_text())
 }

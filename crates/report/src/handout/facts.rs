@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The facts of a result's report that the page shows, by type.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tidegate_model::{Premise, Premises};
 
@@ -13,6 +13,7 @@ pub(super) struct Facts {
     pub(super) device: Option<String>,
     pub(super) model: Option<String>,
     pub(super) policy: Option<String>,
+    #[serde(default, deserialize_with = "number")]
     pub(super) batch: Option<u64>,
     pub(super) seed: Option<u64>,
     #[serde(default)]
@@ -97,6 +98,11 @@ pub(super) struct FileFacts {
     name: String,
     sha256: String,
     modified: Option<String>,
+}
+
+/// Reads a number; `None` for anything else, as `batch` names the tables of a measurement too.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_u64())
 }
 
 impl Facts {

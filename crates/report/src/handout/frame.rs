@@ -29,8 +29,6 @@ pub(super) struct Outline {
 
 /// A chart of which several are in a row.
 pub(super) const SMALL: Outline = Outline { width: 340, height: 140, left: 46 };
-/// A chart that is as wide as the page.
-pub(super) const WIDE: Outline = Outline { width: 760, height: 240, left: 64 };
 
 const TOP: u64 = 42;
 const RIGHT: u64 = 26;

@@ -32,7 +32,7 @@ impl Markdown {
 fn plain(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {
-        if "\\`*_{}[]<>#|&~".contains(letter) {
+        if "\\`*_{}[]<>#|&~$".contains(letter) {
             shown.push('\\');
         }
         shown.push(if letter.is_control() { ' ' } else { letter });

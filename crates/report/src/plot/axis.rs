@@ -30,7 +30,8 @@ impl Axis {
     /// Creates an axis that ends at the first tick at or above `value_max`.
     pub fn reaching(value_max: u64, label: impl Into<String>, unit: Unit) -> Self {
         let step = step(value_max.max(1));
-        Self::new(value_max.max(1).next_multiple_of(step), label.into(), unit)
+        let end = value_max.max(1).checked_next_multiple_of(step).unwrap_or(u64::MAX);
+        Self::new(end, label.into(), unit)
     }
 
     fn new(end: u64, label: String, (unit, size): Unit) -> Self {
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_length_has_an_axis() {
-        for end in (0..1000).chain([u64::MAX / 20]) {
+        for end in (0..1000).chain([u64::MAX / 20, u64::MAX - 1, u64::MAX]) {
             let axis = Axis::reaching(end, "", ("", 1));
             assert!((2..=8).contains(&axis.ticks.len()) && axis.end >= end.max(1), "{end}");
             assert_eq!(axis.place(axis.end, 500), 500);

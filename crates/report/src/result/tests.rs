@@ -53,17 +53,10 @@ fn result() -> ResultFile {
     let mut busy = BusyIntervals::with_room(8);
     let run = simulate(&params, Dqf::new(2, 2, 64), drive, &mut busy);
     let record = RunRecord::of(PolicyName::Dqf, &run.metrics, busy.into_longest().as_ref());
-    let assessment = tidegate_analysis::assess(&workload, PolicyName::Dqf);
-    let curves = tidegate_analysis::curves(&workload, &assessment).unwrap();
-    let result = ResultFile::of(
-        ResultCommand::Sim,
-        &Example { seed: 1 },
-        vec![record.with_curves(Some(&curves))],
-    );
+    let result = ResultFile::of(ResultCommand::Sim, &Example { seed: 1 }, vec![record]);
     let drive = tidegate_drive::builtin::text("maxtor-atlas-10k-v").unwrap();
     let drive = DriveFile::parse(drive).unwrap();
-    let curves = CurvesRecord::of(&curves);
-    result.with_drive(Some(&drive)).with_curves(Some(curves)).made_at("2026-01-02".to_owned())
+    result.with_drive(Some(&drive)).made_at("2026-01-02".to_owned())
 }
 
 #[test]
@@ -86,13 +79,11 @@ fn a_result_is_read_as_it_was_written() {
 fn a_result_of_version_1_lacks_what_version_2_added() {
     let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
     text["version"] = Value::from(1);
-    for key in ["made", "drive", "curves"] {
+    for key in ["made", "drive"] {
         text.as_object_mut().unwrap().remove(key);
     }
-    text["runs"][0].as_object_mut().unwrap().remove("curves");
     let read = ResultFile::read(&text.to_string()).unwrap();
-    assert_eq!((&read.made, &read.drive, &read.curves), (&None, &None, &None));
-    assert_eq!(read.runs[0].curves, None);
+    assert_eq!((&read.made, &read.drive), (&None, &None));
     assert_eq!(read.runs[0].sources, result().runs[0].sources);
 }
 

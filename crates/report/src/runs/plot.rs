@@ -25,6 +25,13 @@ const PERCENT: u64 = 1_000;
 pub fn write_plots(runs: &[RunRecord], page: &mut Page) {
     for run in runs {
         writeln!(page);
+        if run.sources.iter().all(|it| it.is_best_effort || it.response_ns_steps.is_empty()) {
+            page.legend(format!(
+                "{}: no real-time job is complete, so nothing is drawn",
+                run.policy
+            ));
+            continue;
+        }
         page.chart(&distribution(run));
         if let Some(interval) = &run.longest_busy_interval {
             timeline(run, interval, page);
