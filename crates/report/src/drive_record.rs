@@ -3,6 +3,7 @@
 //! bound rests on, or Tidegate is at fault.
 
 use serde::{Serialize, Serializer};
+use tidegate_analysis::Assessment;
 use tidegate_host::{ContractWatch, Overruns};
 use tidegate_model::{DeferredWrites, DriveContract, Duration, Op, Workload};
 
@@ -123,7 +124,7 @@ impl<'a> DriveRecord<'a> {
     /// Under contracts other than b(i), each job waits for at most two rounds, which are late by at
     /// most the lateness of all rounds of the run together. A job is therefore late by at most that
     /// much, provided that even then every response time is below every period, as the proofs
-    /// require. Under b(i) the number of batches itself can grow, so no limit is known.
+    /// require of the tasks that the policy sees. Under b(i) the number of batches itself can grow, so no limit is known.
     pub(crate) fn allowance(&self, task: usize) -> Option<Duration> {
         let overruns = self.overruns().unwrap_or_default();
         if overruns.overruns == 0 {
@@ -138,12 +139,8 @@ impl<'a> DriveRecord<'a> {
             DriveContract::Batches => return None,
             DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => {}
         }
-        let assessed = &self.result.assessment().tasks;
-        let bounds = assessed.iter().filter_map(|task| task.response_max);
-        let response_max = bounds.map(|(bound, _)| bound).max()?;
-        let late_max = response_max.checked_add(overruns.sum)?;
-        let tasks = &self.result.workload().tasks;
-        tasks.iter().all(|task| late_max < task.period).then_some(overruns.sum)
+        let (workload, assessment) = (self.result.workload(), self.result.assessment());
+        is_below_every_period(workload, assessment, overruns.sum).then_some(overruns.sum)
     }
 
     /// Describes the effect of a broken contract.
@@ -190,6 +187,16 @@ impl<'a> DriveRecord<'a> {
     }
 }
 
+/// Returns whether every response that the policy sees, later than its bound by this much, is below
+/// every period that the policy sees (`docs/theory/host-time.md` section 30).
+fn is_below_every_period(workload: &Workload, assessment: &Assessment, late: Duration) -> bool {
+    let bounds = assessment.tasks.iter().zip(workload.around_policy());
+    let at_policy = bounds.filter_map(|(task, around)| task.response_max?.0.checked_sub(around));
+    let late_max = at_policy.max().and_then(|response| response.checked_add(late));
+    let tasks = &workload.planned().tasks;
+    late_max.is_some_and(|late_max| tasks.iter().all(|task| late_max < task.period))
+}
+
 /// Returns the advice for a drive that took longer than its tables say: more samples, but only if
 /// the workload resembles the measured requests.
 fn advice(workload: &Workload) -> &'static str {
@@ -213,5 +220,47 @@ fn advice(workload: &Workload) -> &'static str {
             "its memory still carried out earlier writes: measure it with more samples, and writes \
              that are not at random places where they are"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_analysis::{BoundName, assess};
+    use tidegate_model::{BatchTable, Bytes, HostTime, PolicyName, Task};
+
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_ms(ms)
+    }
+
+    /// By hand: bounds of 500 ms and 100 ms at the policy, and periods of 1000 ms and 400 ms there.
+    /// The client of the second task has 600 ms of jitter in its bound and its period; without it
+    /// the same bounds and periods allow less than 500 ms.
+    #[test]
+    fn late_responses_are_compared_as_the_policy_sees_them() {
+        let task = |name: &str, jitter: u64| Task {
+            jitter: ms(jitter),
+            ..Task::periodic(name, ms(1000), Bytes::from_kib(4))
+        };
+        let table = BatchTable::new(&[ms(1)]).unwrap();
+        let workload = |tasks| Workload { tasks, ..Workload::new("two", 1, table.clone()) };
+        let allows = |workload: &Workload, bounds: [u64; 2], late: u64| {
+            let mut assessment = assess(workload, PolicyName::RtioDrain);
+            for (task, bound) in assessment.tasks.iter_mut().zip(bounds) {
+                task.response_max = Some((ms(bound), BoundName::Tight));
+            }
+            is_below_every_period(workload, &assessment, ms(late))
+        };
+        let mixed = workload(vec![task("a", 0), task("b", 600)]);
+        assert!(!allows(&mixed, [500, 700], 150), "500 + 150 is not below 1000 - 600");
+        assert!(allows(&mixed, [100, 700], 299) && !allows(&mixed, [100, 700], 300));
+        let even = workload(vec![task("a", 0), task("b", 0)]);
+        assert!(allows(&even, [500, 100], 499) && !allows(&even, [500, 100], 500));
+        // The answer's way to the client takes no time of a round.
+        let host = HostTime { reply: ms(300), ..HostTime::default() };
+        let host = tidegate_model::Host::Stated(host);
+        let behind = Workload { host, ..even };
+        assert!(allows(&behind, [800, 400], 499) && !allows(&behind, [800, 400], 500));
     }
 }
