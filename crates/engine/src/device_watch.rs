@@ -29,8 +29,8 @@ pub struct DeviceWatch {
 }
 
 impl DeviceWatch {
-    /// Makes a watch that compares batches with the plan's limits. It reserves room for `expected` outstanding requests,
-    /// so that it allocates no memory below that.
+    /// Makes a watch that compares batches with the plan's limits. It reserves room for `expected`
+    /// outstanding requests, so that it allocates no memory below that.
     pub(crate) fn new(plan: &Plan, host: Host, expected: usize) -> Self {
         Self {
             jitters: plan.tasks.iter().map(|task| task.jitter).collect(),
@@ -42,9 +42,7 @@ impl DeviceWatch {
             last_job: None,
         }
     }
-}
 
-impl DeviceWatch {
     /// Returns how late the host is with a job, its jitter excluded. Where the host's time is stated,
     /// a request does not tell its jitter from that time, so a job with jitter has no figure.
     fn lateness(&self, now: Time, request: &Request) -> Option<Duration> {

@@ -2,9 +2,7 @@
 //! The parameters of a run, and the reasons to refuse it before it starts.
 
 use tidegate_host::Length;
-use tidegate_model::{
-    BestEffort, Bytes, Duration, Op, Place, Plan, PolicyName, Task, Time, Workload,
-};
+use tidegate_model::{BestEffort, Bytes, Duration, Op, Place, Plan, PolicyName, Task, Workload};
 
 use crate::device_backend::BackendError;
 use crate::limits::Limits;
@@ -86,9 +84,7 @@ pub enum RunError {
     #[error("a run of length 0 releases nothing: give at least one job or a duration")]
     LengthZero,
     /// The last release is beyond the end of time.
-    #[error(
-        "`{source_name}` would release its last job after more than 584 years: give fewer jobs"
-    )]
+    #[error("`{source_name}` may release its last job after more than 584 years: give fewer jobs")]
     LengthBeyondTime {
         /// The source.
         source_name: String,
@@ -109,7 +105,7 @@ impl RunParams<'_> {
         if depth > in_flight_max {
             return Err(RunError::DepthAboveBackend { depth, in_flight_max });
         }
-        check_length(&workload.tasks, length)?;
+        check_length(workload, length)?;
         let tasks = workload.tasks.iter().map(|task| {
             let &Task { ref name, op, size, place, .. } = task;
             Shape { name, op, size, place }
@@ -130,20 +126,15 @@ struct Shape<'a> {
     place: Place,
 }
 
-fn check_length(tasks: &[Task], length: Length) -> Result<(), RunError> {
+fn check_length(workload: &Workload, length: Length) -> Result<(), RunError> {
     match length {
         Length::Jobs(0) | Length::Duration(Duration::ZERO) => Err(RunError::LengthZero),
         Length::Duration(_) => Ok(()),
-        Length::Jobs(jobs) => match tasks.iter().find(|task| last_release(task, jobs).is_none()) {
+        Length::Jobs(_) => match tidegate_host::task_beyond_time(workload, length) {
             Some(task) => Err(RunError::LengthBeyondTime { source_name: task.name.clone() }),
             None => Ok(()),
         },
     }
-}
-
-/// Returns the instant of the last of `jobs` jobs; `None` if it is beyond the end of time.
-fn last_release(task: &Task, jobs: u64) -> Option<Time> {
-    (Time::ZERO + task.offset).checked_add(task.period.checked_mul(jobs - 1)?)
 }
 
 fn check_shape(shape: &Shape<'_>, limits: &Limits) -> Result<(), RunError> {

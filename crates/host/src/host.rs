@@ -22,7 +22,7 @@ use crate::observer::Observer;
 use crate::params::HostParams;
 use crate::round::Round;
 use crate::run::{Run, RunEnd};
-use crate::run_state::{RunState, SoftJob};
+use crate::run_state::{EndedJob, RunState};
 
 /// A run in progress.
 ///
@@ -163,7 +163,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
         let reported = self.run_state.complete(now, id, outcome);
         self.round.tell(now, Event::Complete { id, outcome });
-        if let Some(SoftJob { task, is_late, is_last }) = reported {
+        if let Some(EndedJob { task, is_late, is_last }) = reported {
             self.report(now, task, is_late, is_last);
         }
     }

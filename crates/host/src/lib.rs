@@ -37,7 +37,7 @@ pub use host::Host;
 pub use ledger::slot;
 pub use metrics::{RunMetrics, SourceMetrics, Totals};
 pub use observer::Observer;
-pub use params::{HostParams, Length};
+pub use params::{HostParams, Length, task_beyond_time};
 pub use positions::has_room;
 pub use request_log::{Dispatches, EndedRequest, RequestLog};
 pub use round::{Requests, Round};

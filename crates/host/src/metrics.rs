@@ -119,7 +119,7 @@ impl SourceMetrics {
         self.misses == 0 && self.failed_jobs == 0 && is_quality_kept
     }
 
-    fn complete_job(&mut self, response: Duration, ending: Ending) {
+    fn complete_job(&mut self, response: Duration, ending: Ending) -> bool {
         match ending {
             Ending::Failed => self.failed_jobs += 1,
             Ending::Dropped => self.dropped_jobs += 1,
@@ -128,6 +128,7 @@ impl SourceMetrics {
                 self.hold_against_deadline(response);
             }
         }
+        self.is_late(response)
     }
 
     fn abandon_job(&mut self, age: Duration) {
@@ -136,9 +137,13 @@ impl SourceMetrics {
     }
 
     fn hold_against_deadline(&mut self, response: Duration) {
-        if self.deadline.is_some_and(|deadline| response > deadline) {
+        if self.is_late(response) {
             self.misses += 1;
         }
+    }
+
+    fn is_late(&self, response: Duration) -> bool {
+        self.deadline.is_some_and(|deadline| response > deadline)
     }
 
     fn complete_request(&mut self, at: Time, last_release: Time, size: Bytes, outcome: Outcome) {
@@ -278,10 +283,11 @@ impl RunMetrics {
         self.sources[source.index()].dropped_requests += 1;
     }
 
-    /// Counts a job whose last request completed.
-    pub(crate) fn complete_job(&mut self, at: Time, job: &Job) {
+    /// Counts a job whose last request completed; returns whether its client had it after the
+    /// deadline.
+    pub(crate) fn complete_job(&mut self, at: Time, job: &Job) -> bool {
         let response = at.since(job.released);
-        self.sources[job.source.index()].complete_job(response, job.ending);
+        self.sources[job.source.index()].complete_job(response, job.ending)
     }
 
     /// Counts a job that was unfinished when the run ended.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The parameters of a run, besides its policy and its backend.
 
-use tidegate_model::{Bytes, Duration, HostTime, Intensity, TaskIndex, Workload};
+use tidegate_model::{
+    Arrivals, Bytes, Duration, HostTime, Intensity, Task, TaskIndex, Time, Workload,
+};
 use tidegate_stats::Memory;
 
+use crate::bunch;
 use crate::ledger::Ledger;
 
 /// The length of a run, in released jobs or in time.
@@ -80,4 +83,24 @@ impl<'a> HostParams<'a> {
     pub(crate) fn is_led_by_tasks(&self) -> bool {
         matches!(self.length, Length::Jobs(_)) && !self.workload.tasks.is_empty()
     }
+}
+
+/// Returns the first task whose last job may come after the end of time, 584 years; no such run can
+/// be simulated or executed.
+pub fn task_beyond_time(workload: &Workload, length: Length) -> Option<&Task> {
+    let Length::Jobs(jobs) = length else { return None };
+    workload.tasks.iter().find(|task| last_seen(task, workload, jobs).is_none())
+}
+
+/// Returns the latest instant at which a policy may see the last of `jobs` jobs; `None` if it is
+/// beyond the end of time.
+fn last_seen(task: &Task, workload: &Workload, jobs: u64) -> Option<Time> {
+    let (first, gap_max) = match task.arrivals {
+        Arrivals::Periodic => (task.offset, task.period),
+        Arrivals::Sporadic { extra_max } => (task.offset, task.period.checked_add(extra_max)?),
+        Arrivals::Bunched => bunch::reach(task, workload),
+    };
+    let last = first.checked_add(gap_max.checked_mul(jobs.saturating_sub(1))?)?;
+    let late_max = task.jitter.checked_add(workload.host.time().release)?;
+    Time::ZERO.checked_add(last.checked_add(late_max)?)
 }

@@ -12,8 +12,8 @@ use crate::params::HostParams;
 use crate::round::Requests;
 use crate::sources::{Due, Sources};
 
-/// A soft real-time job that ended, which its task reports.
-pub(crate) struct SoftJob {
+/// A job that ended, which its task reports if it is soft.
+pub(crate) struct EndedJob {
     pub(crate) task: TaskIndex,
     pub(crate) is_late: bool,
     /// Whether the job was its task's last.
@@ -96,25 +96,22 @@ impl<'a, O: Observer> RunState<'a, O> {
         now: Time,
         id: RequestId,
         outcome: Outcome,
-    ) -> Option<SoftJob> {
+    ) -> Option<EndedJob> {
         self.events += 1;
         let (request, job) = self.ledger.complete(id, outcome);
         *self.left(request.class) -= 1;
         self.in_flight_count -= 1;
         self.metrics.complete_request(request.task, now, request.size, outcome);
-        let is_last = self.end_job(now, request.task, job);
+        let ended = job.map(|job| self.end_job(now, request.task, &job));
         self.observer.completed(now, &request, outcome);
-        let is_late = request.due.is_some_and(|due| now > due);
-        let is_reported = request.class == Class::Soft && job.is_some();
-        is_reported.then_some(SoftJob { task: request.task, is_late, is_last })
+        ended.filter(|_| request.class == Class::Soft)
     }
 
-    /// Counts a job that ended, if one did; returns whether it was its source's last.
-    fn end_job(&mut self, now: Time, source: TaskIndex, job: Option<Job>) -> bool {
-        job.is_some_and(|job| {
-            self.metrics.complete_job(now + self.reply.next(), &job);
-            self.sources.end_job(now, source)
-        })
+    /// Counts a job that ended. It is late if its client has it later than the deadline after its
+    /// arrival; the policy's own due time may be earlier, for a job that it saw early.
+    fn end_job(&mut self, now: Time, task: TaskIndex, job: &Job) -> EndedJob {
+        let is_late = self.metrics.complete_job(now + self.reply.next(), job);
+        EndedJob { task, is_late, is_last: self.sources.end_job(now, task) }
     }
 
     /// Releases a job: passes each of its requests to `release`; returns whether there was room for
@@ -176,7 +173,8 @@ impl<O: Observer> Requests for RunState<'_, O> {
         assert!(request.optional, "{id:?} was dropped, and its contract does not allow it");
         *self.left(request.class) -= 1;
         self.metrics.drop_request(request.task);
-        if self.end_job(now, request.task, job) && request.class == Class::Soft {
+        let ended = job.map(|job| self.end_job(now, request.task, &job));
+        if request.class == Class::Soft && ended.is_some_and(|ended| ended.is_last) {
             self.ended_by_drop.push(request.task);
         }
         self.observer.dropped(now, &request);

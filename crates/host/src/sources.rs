@@ -177,7 +177,7 @@ impl Sources {
                 return None;
             }
             let source = &mut self.all[index.index()];
-            let at = source.nominal(at);
+            let (seen, at) = (at, source.nominal(at));
             if source.must_wait(at) {
                 PeekMut::pop(top);
                 continue;
@@ -202,7 +202,7 @@ impl Sources {
                 source.end();
             }
             if is_task {
-                self.ending.note_task_release(released, next.is_none());
+                self.ending.note_task_release(seen, next.is_none());
             }
             return Some(Due { source: index, at: released });
         }

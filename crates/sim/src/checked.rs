@@ -19,6 +19,12 @@ pub enum NotSimulated {
     /// The policy does not apply to this drive.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
+    /// The last job is beyond the end of time.
+    #[error("`{task}` may release its last job after more than 584 years: give fewer jobs")]
+    LengthBeyondTime {
+        /// The task.
+        task: String,
+    },
 }
 
 /// The results of a checked simulation.
@@ -64,13 +70,16 @@ impl<'a> CheckedSimulation<'a> {
     /// rules.
     ///
     /// # Errors
-    /// [`NotSimulated::Drive`].
+    /// [`NotSimulated::Drive`] and [`NotSimulated::LengthBeyondTime`].
     pub fn of(
         params: &HostParams<'a>,
         (policy, checkers): (Box<dyn Policy>, Checkers),
         plan: &Plan,
         (kind, file, served): (DriveKind, &DriveFile, &Workload),
     ) -> Result<Self, NotSimulated> {
+        if let Some(task) = tidegate_host::task_beyond_time(params.workload, params.length) {
+            return Err(NotSimulated::LengthBeyondTime { task: task.name.clone() });
+        }
         let drive = tidegate_drive::build(kind, served, Some(file), params.seed)?;
         let capacity = file.capacity().unwrap_or(params.capacity);
         let params = HostParams { capacity, ..*params };

@@ -32,6 +32,13 @@ fn workload_that_the_target_cannot_carry_is_refused_before_anything_starts() {
     assert!(matches!(refusal(narrow, ONE_JOB), RunError::PlaceTooSmall { .. }));
     let never = refusal(|_| (), Length::Jobs(u64::MAX));
     assert!(matches!(never, RunError::LengthBeyondTime { .. }));
+    let sporadic = |task: &mut tidegate_model::Task| {
+        let extra_max = task.period;
+        task.arrivals = tidegate_model::Arrivals::Sporadic { extra_max };
+    };
+    // 10 ms apart they end after 365 years, and up to 20 ms apart after 730.
+    let never = refusal(sporadic, Length::Jobs(1_152 * 1_000_000_000));
+    assert!(matches!(never, RunError::LengthBeyondTime { .. }));
 }
 
 #[test]
