@@ -16,7 +16,8 @@ use crate::select::{self, best_effort_ahead, mixed, objection, question};
 use crate::shaping::sporadic;
 use crate::system::{is_shared, single};
 use crate::{
-    Inapplicable, SporadicTask, Verdict, by_order, ceilings, cost_limited, deferred, fifo, shaping,
+    Inapplicable, SporadicTask, Tasks, Verdict, by_order, ceilings, cost_limited, deferred, fifo,
+    shaping,
 };
 
 /// Assesses a workload under a policy, with the batch size that the workload asks for, on a drive
@@ -37,7 +38,17 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     for (task, around) in assessment.tasks.iter_mut().zip(workload.around_policy()) {
         *task = task.at_client(around);
     }
+    if assessment.limit == Some(Limit::Capacity) {
+        let batch_max = assessment.batch_max;
+        let is_by_jitter = is_within_capacity(&sporadic(&workload.tasks), &planned, batch_max);
+        assessment.limit = is_by_jitter.then_some(Limit::CapacityBehindJitter).or(assessment.limit);
+    }
     assessment
+}
+
+/// Returns whether full batches of this size serve the tasks' requests in the long run.
+fn is_within_capacity(tasks: &Tasks, workload: &Workload, batch_max: u32) -> bool {
+    tasks.demand().is_within_capacity(batch_max, workload.table.time_max(batch_max).ns())
 }
 
 /// Assesses a workload as it is planned, without regard to premises.
@@ -163,12 +174,11 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         premises.push(rests_on_costs(workload));
     }
     premises.extend((!tasks.is_empty()).then(|| of_host(workload.host)));
-    let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
     // Capacity is the rate of full batches. Without full batches it limits nothing, and if cost
     // limits the batches, their number of requests is unknown.
     let is_within_capacity = choice.batch_cost.is_some()
         || policy.facts().dispatch.limits_best_effort()
-        || tasks.demand().is_within_capacity(choice.batch_max, full_batch_ns);
+        || is_within_capacity(&tasks, workload, choice.batch_max);
     let best_effort_limit = best_effort_limit(workload, policy, &tasks);
     let depth = choice.best_effort_depth.unwrap_or(workload.depth);
     Assessment {

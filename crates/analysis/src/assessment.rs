@@ -86,6 +86,8 @@ pub enum Limit {
     },
     /// The tasks' long-run request rate exceeds the rate of full batches.
     Capacity,
+    /// The same, and only for the periods that the policy sees: jitter and host shorten them.
+    CapacityBehindJitter,
     /// The task for which the analysis stopped before it found a bound.
     NoBound {
         /// Index of the task.

@@ -78,7 +78,7 @@ impl Regulated {
             Limit::Margin { task } => Limit::Margin { task: self.task_of(task) },
             Limit::Deadline { task } => Limit::Deadline { task: self.task_of(task) },
             Limit::NoBound { task } => Limit::NoBound { task: self.task_of(task) },
-            Limit::Capacity => Limit::Capacity,
+            Limit::Capacity | Limit::CapacityBehindJitter => limit,
         });
         assessment.premises.extend(self.premises.clone());
         assessment

@@ -100,11 +100,15 @@ impl HostTime {
 
     /// Returns why nothing is proven for this task behind the host.
     pub(crate) fn objection(self, task: &Task) -> Premise {
-        let with_jitter = if task.jitter.is_zero() { "" } else { " with the task's jitter" };
+        let (with_jitter, or_jitter) = if task.jitter.is_zero() {
+            ("", "")
+        } else {
+            (" with the task's jitter", " or its `jitter`")
+        };
         let text = format!(
             "the host leaves no time to `{}`: of its period of {} and its deadline of {}, the way to \
              the policy takes up to {}{with_jitter}, and the answer's way to the client up to {}; \
-             make `release` or `reply` in [host] shorter, or the period and the deadline longer",
+             make `release` or `reply` in [host]{or_jitter} shorter, or the period and the deadline longer",
             task.name,
             task.period,
             task.deadline,

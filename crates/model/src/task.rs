@@ -70,8 +70,8 @@ pub enum Arrivals {
         /// The longest additional time.
         extra_max: Duration,
     },
-    /// In bunches with all other tasks that arrive so: at the same instant or just after, then as early
-    /// as allowed, then not at all until the next bunch.
+    /// In bunches with all other tasks that arrive so: at the same instant or just after, then as
+    /// early as allowed until all can begin again together.
     Bunched,
 }
 

@@ -17,8 +17,8 @@ pub(crate) fn check(certificate: &Certificate, task: &CertifiedTask) -> Result<(
     follows.then_some(()).ok_or_else(refusal)
 }
 
-/// Returns whether the policy sees this client's jobs at least p - J apart, where J is jitter and host together, and the client has its
-/// answer within R + J + c and within its deadline.
+/// Returns whether the policy sees this client's jobs at least p - J apart, where J is jitter and host
+/// together, and the client has its answer within R + J + c and within its deadline.
 fn is_behind(host: &HostTime, task: &CertifiedTask, client: &Client) -> bool {
     let [jitter, reply] = [client.jitter_ns, host.reply_ns].map(u128::from);
     let release = u128::from(host.release_ns) + jitter;

@@ -51,8 +51,8 @@ pub(crate) trait Queue: Clone + Default {
 pub(crate) struct State<Q> {
     pub(crate) queue: Q,
     /// Time until each task's next job may have been released for its whole jitter J, the host's and
-    /// its own, so a job can be seen from J on, and the less this is, the earlier it was released. Equal tasks in ascending
-    /// order.
+    /// its own, so a job can be seen from J on, and the less this is, the earlier it was released.
+    /// Equal tasks in ascending order.
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
     pub(crate) left: Ticks,

@@ -95,6 +95,18 @@ fn beyond_capacity_there_is_no_bound_and_it_is_said() {
     assert_eq!(assessment.best_effort_fill, 0);
 }
 
+/// Goal: capacity is blamed only if the tasks' own periods exceed it. Method: a task of 6 % load, with
+/// jitter that leaves 1 ms of its period.
+#[test]
+fn jitter_that_leaves_too_short_a_period_is_named() {
+    let task = |jitter: &str| format!("{}jitter = \"{jitter}\"\n", cameras(1));
+    assert_eq!(dqf(&task("1ms")).answer, Answer::Proven);
+    let limit = dqf(&task("299ms")).limit;
+    assert_eq!(limit, Some(Limit::CapacityBehindJitter));
+    let limit = dqf(&format!("{}jitter = \"299ms\"\n", cameras(27))).limit;
+    assert_eq!(limit, Some(Limit::Capacity), "too many without jitter too");
+}
+
 #[test]
 fn one_impossible_task_takes_no_proof_from_the_others() {
     let impossible =

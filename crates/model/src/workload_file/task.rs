@@ -100,14 +100,18 @@ fn read_jitter(
 ) -> Result<Duration, FileError> {
     let Some(written) = jitter else { return Ok(Duration::ZERO) };
     let jitter = *written.get_ref();
-    let (what, limit) = if deadline < period { ("deadline", deadline) } else { ("period", period) };
+    let (what, limit, why) = if deadline < period {
+        ("deadline", deadline, "a job that is seen at its deadline or later misses it")
+    } else {
+        ("period", period, "no bound is known for a longer one")
+    };
     if jitter < limit {
         return Ok(jitter);
     }
     Err(FileError::new(
         written.span(),
         format!("the jitter of {jitter} is not below the {what} of {limit}"),
-        format!("write a jitter below the {what}: nothing can be promised to such jobs"),
+        format!("write a jitter below the {what}: {why}"),
     ))
 }
 

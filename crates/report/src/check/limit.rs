@@ -30,6 +30,12 @@ pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option
             "capacity: more requests come in the long run than batches of {} serve",
             assessment.batch_max
         ),
+        Limit::CapacityBehindJitter => format!(
+            "capacity: batches of {} serve the requests in the long run, but not if all come as close \
+             together as their jitter and the host's time allow, which the proof assumes; make the \
+             jitter shorter",
+            assessment.batch_max
+        ),
         Limit::Margin { task } => format!(
             "{}: {} of its deadline of {} are left",
             workload.tasks[task].name,

@@ -65,6 +65,27 @@ fn bounds_that_ignore_jitter_are_caught() {
     }
 }
 
+/// Canary: bounds of the whole periods to which the jitter is added. Only policies whose jobs may wait
+/// for two jobs of a task show that the periods get shorter.
+#[test]
+fn bounds_that_add_jitter_and_keep_the_periods_are_caught() {
+    for policy in [PolicyName::Fifo, PolicyName::Edf, PolicyName::RtioLimit] {
+        let trials = (0..TRIALS).filter_map(|number| trial_with_jitter(number, policy, JOBS));
+        let name = format!("{policy} with jitter and whole periods");
+        assert_caught(&name, trials.map(|(trial, _)| trial), |it: &mut Trial| {
+            let (_, drive) = trial_with_jitter(it.number, policy, JOBS).expect("drawn before");
+            let mut without = it.workload.clone();
+            without.tasks.iter_mut().for_each(|task| task.jitter = Duration::ZERO);
+            it.assessment = assess(&without, policy);
+            for (assessed, task) in it.assessment.tasks.iter_mut().zip(&it.workload.tasks) {
+                assessed.response_max =
+                    assessed.response_max.map(|(bound, name)| (bound + task.jitter, name));
+            }
+            it.run(it.policy(), drive, &mut ())
+        });
+    }
+}
+
 /// Canary: a policy that spends all slack, with the plan of tasks without jitter.
 #[test]
 fn a_plan_that_ignores_jitter_is_caught() {
