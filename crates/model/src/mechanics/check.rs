@@ -72,7 +72,7 @@ impl Cache {
             let help = format!("write at most {segments}");
             return Err(wrong(
                 "cache: write_segments",
-                "{write_segments} exceeds the number of segments",
+                format!("{write_segments} exceeds the number of segments"),
                 help,
             ));
         }

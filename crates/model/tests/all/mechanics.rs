@@ -46,6 +46,7 @@ fn place(change: impl FnOnce(&mut Mechanics)) -> Option<String> {
     let error = mechanics.check().err()?;
     assert!(!error.message.is_empty() && !error.help.is_empty(), "{error:?} says what to do");
     assert_eq!(error.to_string(), format!("{}: {}", error.place, error.message));
+    assert!(!error.message.contains('{'), "{error:?} names the values");
     Some(error.place)
 }
 
