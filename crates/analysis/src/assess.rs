@@ -161,7 +161,8 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     let mut premises = workload.premises.and(&choice.premises);
     premises.extend(shaping::premise(workload));
     premises.extend(deferred::premise(workload));
-    // A doubt about a table or about costs on which no bound rests is no doubt about the verdict.
+    // A doubt about the table or about the costs concerns the verdict only if a bound rests on
+    // them.
     let is_by_one = by_costs.is_empty() != by_table.is_empty();
     let other = if by_costs.is_empty() {
         PremiseCode::CostsUnmeasured

@@ -21,8 +21,8 @@ pub struct Assessment {
     pub batch_cost: Option<BatchCost>,
     /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
-    /// The limit on best effort on the drive or in a batch by `best_effort_depth`, if it has one for
-    /// this policy.
+    /// The limit that the workload file's `best_effort_depth` sets on best effort, on the drive or
+    /// in a batch; `None` if it sets none for this policy.
     pub best_effort_limit: Option<u32>,
     /// The premises of the verdict besides the batch table: the workload's premises, then the
     /// proof's.
@@ -124,8 +124,8 @@ impl Assessment {
         has_room && !workload.best_effort.is_empty()
     }
 
-    /// Returns whether positions decide which requests are served together or one after the other.
-    /// Times of requests at random then do not tell how often such times are long
+    /// Returns whether positions decide which requests are served together or in succession. The
+    /// times of requests at random places then do not show how often long times occur
     /// (`docs/theory/tolerance.md` section 28).
     pub fn serves_by_position(&self, workload: &Workload) -> bool {
         let facts = self.policy.facts();
@@ -134,8 +134,8 @@ impl Assessment {
         facts.serves_by_position || (is_ordered && self.serves_best_effort(workload))
     }
 
-    /// Returns the workload that a pseudo-disk serves as slowly as the proof allows: its batches cost
-    /// what their requests cost only if the proof charges costs.
+    /// Returns the workload for a pseudo-disk that is as slow as the proof allows. Its batches are
+    /// timed by their requests' costs only if the proof charges costs.
     pub fn charged(&self, workload: &Workload) -> Workload {
         let mut workload = workload.clone();
         if !self.rests_on_costs() {
@@ -144,7 +144,8 @@ impl Assessment {
         workload
     }
 
-    /// Returns the grade of the proof; `None` if it is none. Without a task it rests on nothing.
+    /// Returns the grade of the proof; `None` if not everything is proven. Without tasks the grade
+    /// is strong, because no premise is used.
     pub fn grade(&self) -> Option<Grade> {
         match self.answer {
             Answer::Proven if self.tasks.is_empty() => Some(Grade::Strong),

@@ -17,7 +17,8 @@ pub struct Bounds {
     /// [`dqf::min_period`].
     pub min_period: Option<Duration>,
     /// [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for `edf` and
-    /// `scan-edf` [`edf::responses`], for `scan-edf` with windows [`crate::edf_in_windows::responses`], for `dq-edf` [`dq_edf::tight`].
+    /// `scan-edf` [`edf::responses`], for `scan-edf` with windows
+    /// [`crate::edf_in_windows::responses`], for `dq-edf` [`dq_edf::tight`].
     pub tight: Option<Duration>,
     /// [`crate::heterogeneous::responses`], if requests differ.
     pub mixed: Option<Duration>,
@@ -34,7 +35,7 @@ tidegate_model::names! {
         MinPeriod => "min_period",
         /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
         Tight => "tight",
-        /// The bound by each request's own cost.
+        /// The bound that charges each request its own cost.
         Mixed => "mixed",
     }
 }
@@ -48,8 +49,8 @@ impl BoundName {
         }
     }
 
-    /// Returns the rank by which one of several equal bounds is named: the lowest is the tightest
-    /// kind.
+    /// Returns the rank that decides which of several equal bounds is named: the lowest rank, which
+    /// the tightest kind has.
     const fn rank(self) -> u8 {
         match self {
             Self::Tight => 0,
@@ -79,7 +80,7 @@ impl Bounds {
         bounds.min_by_key(|&(bound, name)| (bound, name.rank()))
     }
 
-    /// Returns the bounds of responses that are longer by this time.
+    /// Returns these bounds, each longer by `time`; one that overflows becomes `None`.
     pub(crate) fn later_by(self, time: Duration) -> Self {
         let later = |bound: Option<Duration>| bound?.checked_add(time);
         Self {

@@ -20,8 +20,7 @@ const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 /// The largest number of tasks that counts as few.
 const FEW: usize = 128;
 
-/// One step may cost this fraction of the remaining budget, so that the first z cannot spend it
-/// all.
+/// One step may cost the remaining budget divided by this, so that the first z cannot spend it all.
 const SHARE: u64 = 8;
 
 /// The remaining work of a question.
@@ -118,8 +117,9 @@ mod tests {
         assert!(is_any_larger, "no budget changed a bound: the test shows nothing");
     }
 
-    /// Goal: without any work, the smaller of the two bounds that need none is left. Method: one task whose
-    /// backlog takes its period or longer, z = 2 and b = (5, 6), so that only the caps hold.
+    /// Goal: with an empty budget, the bound is the smaller of the two that cost no work. Method:
+    /// one task whose backlog takes its period or longer, z = 2 and b = (5, 6), so that only the
+    /// caps hold.
     #[test]
     fn without_work_the_smaller_cap_is_the_bound() {
         let bound = |requests, period_ns| {

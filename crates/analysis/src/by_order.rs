@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The doubt about a proof under an order by position: requests that positions chose are not like
-//! the ones that were measured.
+//! The doubt about a proof under an order by position: requests that are chosen by position differ
+//! from the requests that were measured.
 
 use tidegate_model::{BestEffortQueue, Premise, PremiseCode, Workload};
 
@@ -8,9 +8,12 @@ use crate::assessment::{Answer, Assessment};
 
 /// Returns the assessment of a planned workload with the doubt that belongs to its order.
 ///
-/// There is none if the times are claims. There is none on a drive with ceilings: a proof holds at
-/// them in any order, or is in doubt already. Predictions were measured for requests that positions
-/// chose, as the policies that rest on them choose.
+/// There is no such doubt
+/// - if the times are claims;
+/// - on a drive with ceilings: there a proof holds at the ceilings in any order, or is already in
+///   doubt;
+/// - under policies that rest on predictions, which were measured for requests chosen by position,
+///   as these policies choose them.
 pub(crate) fn graded(workload: &Workload, mut assessment: Assessment) -> Assessment {
     let contracts = &workload.contracts;
     let rests_on_order = contracts.is_measured

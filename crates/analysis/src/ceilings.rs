@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a proof holds on a simulated drive whatever its parts allow.
+//! Checks whether a proof holds on a simulated drive at the longest times that its parts allow.
 //!
 //! The tables of a simulated drive are the longest times that a search found. Its parts are known
-//! exactly, and so are times that it cannot exceed. A proof that holds at these ceilings rests on no
-//! search; a proof that holds at the tables alone has a doubt.
+//! exactly, and so are its ceilings: times that it cannot exceed. A proof that holds at the
+//! ceilings does not depend on the search; a proof that holds only at the tables has a doubt.
 
 use tidegate_model::{Ceilings, DriveContract, Premise, PremiseCode, Workload};
 
 use crate::assessment::{Answer, Assessment};
 use crate::tolerance;
 
-/// Returns the assessment of a planned workload with the doubt that belongs to its tables: on a
-/// drive with ceilings it is not the number of samples that counts.
+/// Returns the assessment of a planned workload with the doubt that belongs to its tables. On a
+/// drive with ceilings this is the doubt about the search, if the ceilings are not proven, instead
+/// of doubts about samples.
 ///
 /// # Complexity
 /// One evaluation of the bound under the chosen plan.

@@ -11,7 +11,7 @@ use tidegate_model::{DepthChoice, DispatchMode, PolicyName, Workload};
 use crate::SporadicTask;
 use crate::expected::{Beside, Rate, real_time};
 
-/// `auto` forgoes less than one part in so many of the best expected throughput.
+/// `auto` forgoes less than one part in this many of the best expected throughput.
 const FORGONE: u128 = 100;
 
 /// Returns the largest number of best-effort requests that the workload file lets this policy keep on
@@ -19,8 +19,9 @@ const FORGONE: u128 = 100;
 /// not concern the policy, or if `auto` cannot predict throughput.
 ///
 /// # Bound
-/// None: with `auto`, the least depth at which best effort is expected to have more than 99 % of the
-/// throughput beside the tasks that it would have at the best depth ([`crate::expected_best_effort`]).
+/// Proves nothing. With `auto`, the limit is the least depth at which the throughput of best effort
+/// that is expected beside the tasks exceeds 99 % of the highest that any depth is expected to give
+/// ([`crate::expected_best_effort`]).
 ///
 /// # Complexity
 /// O(K) for the drive's depth K, O(K^2) for policies that send batches.
@@ -43,8 +44,8 @@ pub(crate) fn best_effort_limit(
     }
 }
 
-/// Returns the limit on the fill of batches: all policies that send batches serve best effort in the
-/// same order.
+/// Returns the limit on the best-effort fill of batches. The limit of `dqf` holds for every policy
+/// that sends batches, because all of them serve best effort in the same order.
 pub(crate) fn fill_limit(workload: &Workload, tasks: &[SporadicTask]) -> u32 {
     best_effort_limit(workload, PolicyName::Dqf, tasks).unwrap_or(u32::MAX)
 }

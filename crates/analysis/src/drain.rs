@@ -8,7 +8,7 @@ use tidegate_model::{BatchTable, Duration, Premise, PremiseCode, Workload};
 pub(crate) const UNKNOWN: &str = "the policy decides by drain times, and the drive has no [[drain]] table for \
      these requests: measure one, or write `drain_ns_max` into an inline drive";
 
-/// The contract of every proof of a draining policy.
+/// The first premise of every proof of a draining policy: the drive's contract.
 const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \
      after a dispatch and nothing more is sent, the drive is empty within drain(q), whatever it was sent before";
 

@@ -82,7 +82,7 @@ pub(crate) fn are_deadlines_met(system: &System, is_shared: bool, budget: &Budge
 }
 
 /// Returns whether [`responses`], or [`responses_with_best_effort`] if `is_shared`, finds a bound
-/// within the deadline of every task. Computes none of them, and says "no" beyond the budget.
+/// within the deadline of every task. Computes no bound; returns `false` if the budget ends first.
 pub(crate) fn is_provable(system: &System, is_shared: bool, budget: &Budget) -> bool {
     let kinds = system.tasks.different();
     let Some(search) = Search::of(system, kinds, is_shared) else { return false };
@@ -115,9 +115,9 @@ impl DueWork<'_> {
         true
     }
 
-    /// Returns the time for all work due by an instant, with a request in service that is due later;
-    /// `None` beyond the horizon. It does not decrease with the instant: beyond the last relative
-    /// deadline no request is due later, but a job more is due.
+    /// Returns the time for all work due by an instant, plus one request in service that is due
+    /// later; `None` beyond the horizon. The time is nondecreasing: at the last relative deadline
+    /// no request is due later any more, but at least one more has become due.
     fn time_ns(&self, due: u64) -> Option<u64> {
         let mut requests = 0;
         let mut is_blocked = self.is_shared;
@@ -309,8 +309,8 @@ mod tests {
         assert!(met.into_iter().min() > Some(SYSTEMS / 20), "one-sided: {met:?}");
     }
 
-    /// Goal: nothing counts as provable for which no bound is found. Method: a busy interval with more
-    /// releases than the search tries.
+    /// Goal: a system for which no bound is found does not count as provable. Method: a busy
+    /// interval with more releases than the search tries.
     #[test]
     fn a_set_without_a_bound_is_not_provable() {
         let task = |period_us, requests| {

@@ -14,8 +14,8 @@ use crate::{Inapplicable, SporadicTask, System, Tasks, edf};
 const WINDOW_TOO_WIDE: &str = "the window of scan-edf must be shorter than every deadline: write a \
      shorter one under [policy.scan-edf]";
 
-/// Returns the response-time bound of each task under EDF in windows of this width, which begin at any
-/// instant and follow each other; with best effort if `is_shared`.
+/// Returns the response-time bound of each task under EDF in consecutive windows of this width, the
+/// first of which may begin at any instant; with best effort if `is_shared`.
 ///
 /// # Bound
 /// `R_i = d_i - x` for every task, with the largest x >= 0 for which EDF meets the deadlines
@@ -29,7 +29,8 @@ const WINDOW_TOO_WIDE: &str = "the window of scan-edf must be shorter than every
 /// None: if a window is not shorter than every deadline, the verdicts say that there is no bound.
 ///
 /// # Complexity
-/// That of the test of deadlines in [`edf`] times log(d), within one budget; beyond it x is smaller.
+/// log(d) times the cost of the deadline test in [`edf`], within one budget. If the budget ends
+/// first, x is smaller.
 pub fn responses(
     system: &System,
     window: Duration,

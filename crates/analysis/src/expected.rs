@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Predicts the throughput of best effort beside the tasks, from measured throughputs of the drive.
 //!
-//! This is no bound: nothing is promised to best effort. Let t(1) be the typical time of a request at a
-//! random place alone, t(q) in company of q random ones, and T(q) that of a best-effort request in its
-//! order with q on the drive. Real time takes the time of random requests. After a real-time request
-//! the heads return to the best effort that they left, which costs up to t(q) - T(q), unless another
-//! real-time request follows first.
+//! This is no bound: nothing is promised to best effort. Let t(q) be the typical time of a request
+//! at a random place with q such requests on the drive, and T(q) the typical time of a best-effort
+//! request with q on the drive, served in best effort's own order. Real-time requests take the time
+//! of random ones. After a real-time request the heads return to the best effort that they left,
+//! which costs up to t(q) - T(q), unless another real-time request follows first.
 //!
 //! # Source
 //! Own model, fitted to simulations: `docs/reference/policies.md` has its errors.
@@ -21,7 +21,7 @@ use crate::drain::Drain;
 /// A rate, in requests per 1,000,000 s.
 pub(crate) type Rate = u128;
 
-/// So long, in ns.
+/// 1,000,000 s in ns.
 const MILLION_S_NS: u128 = 1_000_000_000_000_000;
 
 /// The best effort of a policy in a steady state.
@@ -29,11 +29,12 @@ const MILLION_S_NS: u128 = 1_000_000_000_000_000;
 pub(crate) struct Flow {
     /// The mean time of a best-effort request without real time, T(q), in ns.
     own_ns: u64,
-    /// The mean time of a request at a random place in the same company, t(q), in ns.
+    /// The mean time of a request at a random place with as many on the drive, t(q), in ns.
     company_ns: u64,
     /// The time of a real-time request, in ns.
     real_time_ns: u64,
-    /// How many requests the drive can have at once: so many real-time ones can follow each other.
+    /// The number of requests that the drive can have at once, and so the number of real-time
+    /// requests that can follow each other.
     together: u32,
 }
 
@@ -60,15 +61,15 @@ pub fn expected_best_effort(workload: &Workload, assessment: &Assessment) -> Opt
 pub(crate) struct Beside<'a> {
     typical: &'a TypicalTimes,
     order: BestEffortOrder,
-    /// How many are outstanding in all.
+    /// The number of best-effort requests that are outstanding in all.
     outstanding: u32,
     /// Whether several tasks have requests on the drive together.
     is_real_time_together: bool,
 }
 
 impl<'a> Beside<'a> {
-    /// Returns the best effort beside this number of tasks; `None` if the policy itself orders it, or if its loads or the drive's typical
-    /// times are unknown.
+    /// Returns the best effort beside this number of tasks; `None` if the policy's own rule orders
+    /// it, if a load is not a closed loop, or if the drive's typical times are unknown.
     pub(crate) fn of(workload: &'a Workload, policy: PolicyName, tasks: usize) -> Option<Self> {
         let has_order = policy.facts().best_effort.has_order();
         let typical = workload.typical.as_ref().filter(|_| has_order)?;
@@ -77,8 +78,8 @@ impl<'a> Beside<'a> {
         Some(Self { typical, order, outstanding: outstanding(workload)?, is_real_time_together })
     }
 
-    /// Returns the flow with up to this many best-effort requests on the drive at any time; `None` if
-    /// it was not measured, or for 0.
+    /// Returns the flow with up to this many best-effort requests on the drive at any time; `None`
+    /// for a depth of 0, or if the flow was not measured.
     pub(crate) fn at_depth(self, depth: u32) -> Option<Flow> {
         let company_ns = (depth > 0).then(|| self.company_ns(depth))?;
         Some(self.flow(self.own_ns(depth)?, company_ns, depth))
@@ -122,7 +123,7 @@ impl<'a> Beside<'a> {
         let real_time_ns = match self.order {
             BestEffortOrder::Fifo => company_ns,
             BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {
-                // Some requests of several tasks meet each other on the drive.
+                // The requests of several tasks are sometimes on the drive together.
                 let is_met = self.is_real_time_together;
                 if is_met { u64::midpoint(alone_ns, company_ns) } else { alone_ns }
             }
@@ -131,8 +132,8 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Returns how many best-effort requests are always outstanding; `None` unless all loads are closed
-/// loops.
+/// Returns the number of best-effort requests that are always outstanding; `None` unless all loads
+/// are closed loops.
 fn outstanding(workload: &Workload) -> Option<u32> {
     let of = |intensity| match intensity {
         Intensity::Outstanding(outstanding) => Some(outstanding),
@@ -165,7 +166,8 @@ impl Flow {
         }
     }
 
-    /// Returns the rate of best effort beside this rate of real time, which leaves no time unused.
+    /// Returns the rate of best effort beside this rate of real-time requests, if the drive is
+    /// never idle.
     pub(crate) fn best_effort_beside(self, real_time: Rate) -> Rate {
         let return_ns = u128::from(self.company_ns.saturating_sub(self.own_ns));
         let together = u128::from(self.together);
@@ -189,15 +191,15 @@ impl Flow {
     }
 }
 
-/// Returns whether the policy sends nothing while a real-time request is on the drive, so that few are
-/// there together.
+/// Returns whether the policy sends nothing while a real-time request is on the drive, so that the
+/// drive rarely has several of them.
 fn is_drained_for_real_time(policy: PolicyName) -> bool {
     let facts = policy.facts();
     facts.dispatch.limits_best_effort()
         && facts.theorem.is_ok_and(|theorem| !theorem.facts().spends_slack)
 }
 
-/// Returns the depth that best effort has at any time; `None` if the model does not know it.
+/// Returns the depth that best effort can always use; `None` if the model does not know it.
 fn depth(workload: &Workload, assessment: &Assessment) -> Option<u32> {
     let facts = assessment.policy.facts().theorem.ok()?.facts();
     match facts.contract {
@@ -229,7 +231,8 @@ mod tests {
     use super::*;
 
     /// Goal: the rates of the model. Method: a drive whose best effort takes 5 ms and whose random
-    /// requests take 10, with 20 real-time requests a second: each costs 10 ms and 5 for the return.
+    /// requests take 10 ms, with 20 real-time requests a second: each costs 10 ms, and 5 ms for the
+    /// return.
     #[test]
     fn real_time_costs_its_own_time_and_the_return() {
         let flow = Flow {

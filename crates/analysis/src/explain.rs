@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The steps of a task's bound with their times, for readers. Nothing is proved by them.
+//! The steps of a task's bound with their times, for readers. No proof rests on them.
 
 use tidegate_model::{Duration, HostTime, PolicyName, Task, Workload};
 
@@ -8,8 +8,8 @@ use crate::select;
 use crate::shaping::sporadic;
 use crate::{Assessment, System, TaskAssessment, dqf};
 
-/// The longest wait of a job, step by step. The times of batches and of the host around the policy
-/// add up to its bound, less `released`.
+/// The longest wait of a job, step by step. The job's bound is the sum of the batch times and of
+/// the host's time around the policy, less `released`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
     /// The counts of requests and batches.
@@ -89,7 +89,8 @@ impl Explanation {
     }
 }
 
-/// Returns whether deadlines count in windows under this policy, with the workload's parameters.
+/// Returns whether the policy, with the workload's parameters, treats all deadlines in one window
+/// as equal.
 pub fn counts_in_windows(workload: &Workload, policy: PolicyName) -> bool {
     let shares = |other| select::shares_bounds(workload, policy, other);
     shares(PolicyName::ScanEdf) && !shares(PolicyName::Edf)

@@ -134,9 +134,10 @@ mod tests {
 
     use super::*;
 
-    /// Goal: a busy interval with 2^20 releases has a bound, one with more has none. Method: a request of
-    /// 1 ns every 2 ns, and one job of n requests. The n requests and half of the interval fill it, so
-    /// it is 2 n long and has n releases; the wait is longest behind the first.
+    /// Goal: a busy interval with 2^20 releases has a bound, one with more has none. Method: a
+    /// request of 1 ns every 2 ns, and one job of n requests. The n requests take n, and the others
+    /// take half of the interval, so it is 2 n long and has n releases; the wait is longest behind
+    /// the first.
     #[test]
     fn releases_are_tried_up_to_their_limit() {
         let bound = |requests: u32| {

@@ -17,10 +17,10 @@ use crate::{Answer, Assessment, assess, headroom};
 /// The number of times that a period is doubled.
 const DOUBLINGS: u32 = 6;
 
-/// The parts of a time by which it is stretched.
+/// Times are stretched in steps of one part in this many.
 const PARTS: u64 = 16;
 
-/// The number of proofs until deadlines agree with the bounds that follow from them.
+/// The most attempts to find deadlines that agree with the bounds that follow from them.
 const DEADLINES_TRIED_MAX: usize = 4;
 
 /// The most policies that a change names.
@@ -135,7 +135,8 @@ impl Terms {
         Self { requests: task.requests, period: task.period, deadline: task.deadline }
     }
 
-    /// Returns these terms with longer times: `parts` sixteenths, rounded up to the microsecond.
+    /// Returns these terms with period and deadline multiplied by `parts` / 16, rounded up to the
+    /// microsecond.
     fn stretched(self, parts: u64) -> Option<Self> {
         let stretch = |time: Duration| {
             let ns = time.ns().checked_mul(parts)?.div_ceil(PARTS);
@@ -155,11 +156,15 @@ pub struct Proof {
     pub is_proven: bool,
 }
 
-/// Returns changes to the terms of the entries that are not kept with which everything would be
-/// proved: longer deadlines for all of them; the most requests of one; the shortest period of one,
-/// in sixteenths of the last doubling, with as much more of its deadline; and, if neither deadlines
-/// nor one period suffices, longer periods for all of them, with the deadlines that these permit.
-/// `prove` proves other terms for them, or returns `None` if it cannot.
+/// Returns changes to the terms of these entries with which everything would be proved. The entries
+/// are those whose deadlines are not proved. `prove` proves other terms for them, or returns `None`
+/// if it cannot. The changes are
+/// - longer deadlines for all entries;
+/// - for each entry, the largest number of requests;
+/// - for each entry, the shortest period, in sixteenths of the last doubling, with a deadline that
+///   grows in proportion;
+/// - if neither longer deadlines nor one longer period suffices, longer periods for all entries,
+///   with the deadlines that these permit.
 ///
 /// # Complexity
 /// About 20 proofs for each entry, and 50 for all together.
@@ -194,7 +199,7 @@ pub fn changes(
         let name = || (*name).to_owned();
         found.extend(requests.map(|requests| Change::Requests { name: name(), requests }));
         if later.is_none() && entries.len() == 1 {
-            // Below, its deadline may be other than stretched.
+            // The search over all entries below includes this case, and may find another deadline.
             continue;
         }
         let longer = shortest(|parts| would(terms.stretched(parts)?));
@@ -210,7 +215,7 @@ pub fn changes(
                 asked.iter().map(|terms| terms.stretched(parts)).collect();
             let stretched = stretched?;
             let found = deadlines(&stretched, &mut prove)?;
-            // Deadlines beyond both the period and what was asked are no answer to it.
+            // A deadline beyond both the stretched period and the stretched deadline is of no use.
             let is_answer = |(found, asked): (&Terms, &Terms)| {
                 found.deadline <= asked.deadline.max(asked.period)
             };
@@ -249,7 +254,7 @@ pub fn fits(workload: &Workload, assessment: &Assessment) -> Vec<Change> {
     }
     let proves =
         |other: &PolicyName| *other != policy && assess(workload, *other).answer == Answer::Proven;
-    // The file's own policy and the default are the first that a reader would take.
+    // A reader would first try the file's own policy and the default.
     let known = [workload.policy, PolicyName::Dqf];
     let others = PolicyName::ALL.into_iter().filter(|other| !known.contains(other));
     let mut others: Vec<PolicyName> =
@@ -285,9 +290,9 @@ fn changes_of(workload: &Workload, policy: PolicyName, late: &[Range<usize>]) ->
     changes(&terms.collect::<Vec<_>>(), prove)
 }
 
-/// Returns the terms with deadlines with which everything is proved: the bounds that follow from the
-/// requested deadlines, or from the deadlines found in the step before, because a policy may choose
-/// its batches by the deadlines.
+/// Returns these terms with deadlines with which everything is proved. The deadlines are the bounds
+/// that follow from the requested deadlines or, because a policy may choose its batches by the
+/// deadlines, from those found in the step before.
 fn deadlines(
     asked: &[Terms],
     mut prove: impl FnMut(&[Terms]) -> Option<Proof>,
@@ -311,7 +316,8 @@ fn deadlines(
     None
 }
 
-/// Returns what `find` finds for the least number of sixteenths, in sixteenths of the last doubling.
+/// Returns the result of `find` for the smallest number of sixteenths for which it has one, to
+/// within a sixteenth of the last doubling.
 fn shortest<T>(mut find: impl FnMut(u64) -> Option<T>) -> Option<T> {
     let mut doubled = (1..=DOUBLINGS).map(|doublings| PARTS << doublings);
     let (parts, mut found) = doubled.find_map(|parts| Some((parts, find(parts)?)))?;

@@ -157,7 +157,7 @@ fn units(tasks: &[Task]) -> (Vec<Task>, Vec<usize>) {
     (units, first_unit)
 }
 
-/// Returns the assessment that holds for both of two units.
+/// Returns the assessment that holds for both units.
 fn worse(a: TaskAssessment, b: TaskAssessment) -> TaskAssessment {
     let bounds = a.bounds.worse(b.bounds);
     TaskAssessment {

@@ -14,12 +14,13 @@ pub(crate) const HORIZON_NS: u64 = 1 << 62;
 pub(crate) const OFFSETS_MAX: usize = 1 << 20;
 /// Rounds after which an iteration ends; reached only within one part in 10,000 of the capacity.
 const ROUNDS_MAX: u64 = 10_000;
-/// Terms after which it is "no bound": of 100,000 different tasks, within one part in 50 of the
-/// capacity.
+/// Terms after which an iteration ends with no bound; with 100,000 different tasks, reached only
+/// within one part in 50 of the capacity.
 const TERMS_MAX: u64 = 1 << 26;
 /// Terms after which [`closing_point`] stops looking for the least point.
 const TERMS_OF_LEAST: u64 = 1 << 22;
-/// The share of a point, as a power of two, by which [`closing_point`] may then miss a smaller one.
+/// Then [`closing_point`] accepts a point if some number at most one part in 2^10 below it does not
+/// close; this is the exponent.
 const MISSED_BITS: u32 = 10;
 
 /// Returns the verdict for a bound in ns; `None` means no bound within the horizon.
@@ -95,7 +96,7 @@ enum Climbed {
     Open(u64),
 }
 
-/// Iterates `x := f(x)` from `start`; `None` if f is.
+/// Iterates `x := f(x)` from `start`; `None` if f returns `None`.
 fn climbed(rounds: u64, start: u64, f: impl Fn(u64) -> Option<u64>) -> Option<Climbed> {
     let mut x = start;
     for _ in 0..rounds {
@@ -113,8 +114,8 @@ fn rounds(terms_max: u64, terms: usize) -> u64 {
     ROUNDS_MAX.min(terms_max / (terms as u64).max(1))
 }
 
-/// Returns the largest number of the range that `holds`, by bisection: none holds above one that does
-/// not. The first number counts as holding.
+/// Returns the largest number of the range for which `holds` returns true, by bisection: it must
+/// not return true above a number for which it returns false. The first number counts as holding.
 pub(crate) fn largest<N>(range: RangeInclusive<N>, mut holds: impl FnMut(N) -> bool) -> N
 where
     N: Into<u64> + TryFrom<u64, Error: std::fmt::Debug>,

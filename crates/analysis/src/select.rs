@@ -27,7 +27,8 @@ use crate::{
 pub(crate) fn theorem(workload: &Workload, policy: PolicyName) -> Result<Theorem, &'static str> {
     let has_windows = !workload.parameters.scan_edf.window.is_zero();
     Ok(match policy.facts().theorem? {
-        // Without a width only equal deadlines are equal, and their order is free under `edf` too.
+        // With a width of zero only equal deadlines share a window, and `edf` orders these freely
+        // too.
         Theorem::EdfInWindows if !has_windows => Theorem::Edf,
         theorem @ (Theorem::Fifo
         | Theorem::Edf
@@ -256,9 +257,9 @@ pub(crate) fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
                 ahead.outstanding += u64::from(outstanding);
             }
             Intensity::Rate(rate) => {
-                // Rounded down, which overestimates the load; a gap is never 0. Its requests pass
-                // the host as those of tasks do: a gap within the jitter becomes one that no drive
-                // serves.
+                // Rounded down, which overestimates the load; a gap is never 0. The requests pass
+                // the host like those of tasks, so jitter shortens the gaps. A gap within the
+                // jitter becomes 1 ns, a load that no drive serves.
                 let gap = rate.transfer_time_floor(load.size);
                 let seen = gap.checked_sub(workload.host.time().release).unwrap_or_default();
                 let period = seen.max(Duration::from_ns(1));

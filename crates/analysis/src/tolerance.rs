@@ -71,7 +71,7 @@ impl Assessment {
     }
 }
 
-/// Returns the tolerance of a verdict; `None` if not every deadline is proven, or there is none.
+/// Returns the tolerance of a verdict; `None` without tasks, or if not every deadline is proven.
 ///
 /// # Bound
 /// The largest delta with `R_k(b + delta) <= d_k` for all tasks k, and the largest factor f with
@@ -129,7 +129,8 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
             let factor = u128::from(added.ns()) * 1_000_000 / longest.max(1);
             u64::try_from(factor).unwrap_or(FACTOR_PPM_MAX).min(FACTOR_PPM_MAX).max(factor_planned)
         }
-        // A factor that adds more than the tolerance to the shortest time adds more to all times.
+        // A factor that adds more than `added` to the shortest time adds more than that to every
+        // time.
         None => largest(0..=factor_max(&measured, contract, added), |ppm| {
             proof.holds(&Slowdown::by_ppm(ppm).of_contract(&measured, contract).behind_host())
         }),
@@ -149,9 +150,9 @@ pub(crate) fn holds_at_ceilings(
     let planned = Regulated::of(workload).map_or_else(|| workload.clone(), |it| it.workload);
     let Some(slowest) = at_ceilings(&planned, ceilings, facts.contract()) else { return false };
     match theorem {
-        // They serve one request at a time, within b(1).
+        // `das` serves one request at a time, within b(1).
         Theorem::ActiveSubset => planned.table.time_max(1) >= ceilings.batches.time_max(1),
-        // They act on the times of the plan.
+        // These policies decide by the times of the plan, so these must cover the ceilings.
         Theorem::AdaptiveDrain | Theorem::GatedDrain => {
             planned.contracts.drain == slowest.contracts.drain
         }
@@ -265,7 +266,7 @@ impl Proof<'_> {
                 let choice = strict_classes::at_depth(slowed, self.tasks, depth);
                 choice.is_ok_and(|choice| self.are_met(&choice.bounds))
             }
-            // They act on the times of the plan; on a slower drive nothing is proved.
+            // These policies decide by the times of the plan; on a slower drive nothing is proved.
             Theorem::ActiveSubset | Theorem::AdaptiveDrain | Theorem::GatedDrain => false,
         }
     }

@@ -98,7 +98,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     let solution = solve(&system);
     let response = solution.as_ref().map(|found| Duration::from_ns(found.response_ns));
     let bounds = vec![Bounds { mixed: response, ..Bounds::default() }; tasks.len()];
-    // The count lets best effort take the rest of z, or as much as the file allows; the cost limits it.
+    // By count, best effort may take the rest of z, or what the file allows; the cost limits it.
     let fill_max = fill_limit(workload, tasks).min(system.batch_max);
     let fill_count = if best_effort_fill.is_zero() { 0 } else { fill_max };
     Some(Choice {

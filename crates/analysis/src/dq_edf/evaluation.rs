@@ -81,7 +81,7 @@ impl<'a> EdfEvaluation<'a> {
 
     /// Returns F(R), per kind.
     pub(super) fn responses(&self) -> Responses {
-        // Every kind tries the releases of every kind in one window at least.
+        // Every kind tries the releases of every kind in at least one window.
         let count = self.kinds.len() as u64;
         let is_affordable = count.checked_mul(count).is_some_and(|least| least <= self.terms_max);
         let Some(windows) = is_affordable.then(|| self.windows()).flatten() else {

@@ -9,8 +9,8 @@ use crate::dqf::totals::Totals;
 use crate::dqf::{Demand, Steps, two_batches};
 use crate::search::HORIZON_NS;
 
-/// A for each number of requests that jobs have. It depends on a task only through that number, and
-/// not on R.
+/// A for each number of requests per job. A depends on a task only through this number, and not on
+/// R.
 #[derive(Debug)]
 pub(super) struct Backlog {
     by_rank: Vec<Option<u64>>,
@@ -51,8 +51,8 @@ impl Backlog {
     }
 }
 
-/// Returns the numbers of requests that the jobs of the other tasks can add up to, for a task with
-/// jobs of `requests`.
+/// Returns the totals of requests that the jobs of the other tasks can add up to, for a task whose
+/// jobs have `requests` requests.
 fn totals_of_others(system: &System, demand: &Demand, requests: u64) -> Totals {
     let others = demand.requests_sum() - requests;
     demand.totals(others.min(system.batch_max.into()), Some(requests))

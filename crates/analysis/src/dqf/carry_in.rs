@@ -17,7 +17,7 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
     if requests_sum <= batch_max {
         return demand.totals(requests_sum, None).iter().collect();
     }
-    // A batch may cut a job: whole jobs and batches of z add up to multiples only.
+    // A batch may cut a job, but whole jobs and batches of z add up to multiples of this only.
     let step = demand.requests_gcd(system.batch_max);
     (0..=batch_max / step).map(|multiple| multiple * step).collect()
 }
@@ -39,8 +39,9 @@ pub(crate) fn whole_sizes(system: &System, demand: &Demand) -> Vec<u64> {
     sizes
 }
 
-/// The requests of as many jobs as fit into a carry-in of one length: the first of a task's m jobs
-/// was released m - 1 periods before the last, and is in time at the carry-in's end.
+/// The requests of the jobs that fit into a carry-in of a given length. The first of a task's m
+/// jobs was released at least m - 1 periods before the last one, and still responds within its
+/// bound at the carry-in's end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     /// The requests of these jobs.
@@ -67,8 +68,9 @@ impl Room {
 
 /// Counts the requests that a carry-in can hold by l_i, the jobs that each removes from a window.
 ///
-/// Counting replaces sorting: nearly all remove one. A request that removes more jobs than the last
-/// bucket's index counts in that bucket, which lowers the loss and is therefore safe.
+/// Counting replaces sorting, because nearly all requests remove one job. A request that removes
+/// more jobs than the last bucket's index counts in that bucket, which lowers the loss and is
+/// therefore safe.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Losses([u64; 8]);
 

@@ -24,7 +24,7 @@ pub(crate) struct Kind {
     pub(crate) requests: u64,
     /// The number of tasks of this kind.
     pub(crate) count: u64,
-    /// The number of smaller e that tasks have.
+    /// The rank of e among the different e of the tasks, 0 for the smallest.
     pub(crate) rank: usize,
 }
 
@@ -65,8 +65,8 @@ impl Kind {
 pub(crate) struct Demand {
     /// The kinds, those with the shortest period first.
     pub(crate) kinds: Vec<Kind>,
-    /// The requests that the kinds from an index on release together; index 0 to the number of
-    /// kinds.
+    /// For each index up to the number of kinds, the requests that the kinds from that index on
+    /// release together.
     requests_from: Vec<u64>,
     /// The kind of each task, by task index.
     kind_of_task: Vec<usize>,

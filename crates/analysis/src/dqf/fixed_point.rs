@@ -21,7 +21,7 @@ use crate::dqf::demand::Kind;
 use crate::dqf::{Caps, Demand, Steps, busy_interval, linear};
 use crate::search::{HORIZON_NS, OFFSETS_MAX, largest};
 
-/// Binary digits of the rate of requests behind the point.
+/// The number of binary places of the rate at which requests are released.
 const RATE_BITS: u32 = 32;
 
 /// Returns a bound on the response of each kind, or `None` if there is none.
@@ -65,7 +65,7 @@ pub(super) fn is_within(
     if linear.is_some_and(|linear| linear <= least_ns) {
         return true;
     }
-    // A window longer than every limit keeps no limit.
+    // A window longer than every limit proves none of them, so the search stops there.
     let busy = busy_interval::response_ns(system, demand, largest_ns);
     let responses = climb(system, demand, smaller(linear, busy), Some(limits_ns), budget);
     responses.is_some_and(|responses| !exceeds(&responses, limits_ns))
@@ -220,7 +220,7 @@ impl<'a> FifoEvaluation<'a> {
         // The largest carry-in that takes nothing is worse than all smaller ones.
         let first = largest(0..=self.batch_max, |size| room(size).free >= size);
         let last = largest(0..=self.batch_max, |size| room(size).all >= size);
-        // So is the smallest of those that take equally long: a larger one takes more away.
+        // Of the sizes that take equally long, the smallest is worst: a larger one takes more away.
         let is_worse = |&size: &u64| size == first || time_ns(size) > time_ns(size - 1);
         (first..=last).filter(is_worse).collect()
     }
@@ -247,8 +247,8 @@ impl<'a> FifoEvaluation<'a> {
         CarryIn { requests, time_ns, again_ns: Vec::new(), free: 0 }
     }
 
-    /// Raises `worst` to the responses of jobs released in the window after `carry_in`. `offsets` is
-    /// room that all windows share.
+    /// Raises `worst` to the responses of jobs released in the window after `carry_in`. `offsets`
+    /// is a buffer that all windows share.
     fn raise_by_carry_in(
         &self,
         carry_in: &CarryIn,
@@ -268,8 +268,8 @@ impl<'a> FifoEvaluation<'a> {
         Some(())
     }
 
-    /// Returns an instant from which on no job in the window responds later than all of `worst`;
-    /// `u64::MAX` if the tasks leave no capacity.
+    /// Returns an instant from which on no job in the window responds later than the smallest entry
+    /// of `worst`; `u64::MAX` if the tasks leave no capacity.
     ///
     /// # Bound
     /// A job released at a waits for at most `ceil(N / z)` batches after the carry-in, its own
@@ -394,8 +394,8 @@ impl<'a> FifoEvaluation<'a> {
         Losses::of(std::iter::once((0, carry_in.free)).chain(last_jobs))
     }
 
-    /// Returns steps that take exactly the response of each kind; `None` if another bound is below
-    /// all of these, or if the search exceeds the budget.
+    /// Returns, for each kind, steps that add up to exactly its response; `None` if the response
+    /// comes from another bound, or if the search exceeds the budget.
     fn steps(&self, responses: &Responses) -> Vec<Option<Steps>> {
         let mut steps = vec![None; responses.len()];
         if self.is_strictly_within && self.demand.requests_sum() > self.batch_max {
@@ -438,7 +438,7 @@ impl<'a> FifoEvaluation<'a> {
         }
         for release_ns in offsets {
             self.budget.afford(self.terms(1)?).then_some(())?;
-            // Only a response as long as the bound raises these.
+            // One below each bound, so that only a response as long as the bound raises an entry.
             let below = |(&response, steps): (&u64, &Option<Steps>)| match steps {
                 None => response.saturating_sub(1),
                 Some(_) => u64::MAX,
@@ -512,11 +512,12 @@ mod tests {
         assert_eq!(found, [21, 21].map(|ns| Some(Duration::from_ns(ns))));
     }
 
-    /// Goal: a response counts from the job's release, also inside a window. Method: tasks a = (2, 4) and
-    /// b = (1, 10), z = 2, R = (4, 6). Behind a carry-in of one request of a, which takes 1 ns, a can come
-    /// again at 4 - (R_a - 1) mod 4 = 1. If b is released then, 2 + 1 requests are ahead: one full batch
-    /// until 1 + 3, then the last one. By then 2 * 2 + 1 - 1 requests were released, so 2 are left for
-    /// it: R_b = 4 + b(2) - 1. Of a job of a, no second one follows by then: R_a = 4 + b(1) - 1.
+    /// Goal: a response is counted from the job's release, also inside a window. Method: tasks a =
+    /// (2, 4) and b = (1, 10), z = 2, R = (4, 6). Behind a carry-in of one request of a, which
+    /// takes 1 ns, a can be released again at 4 - (R_a - 1) mod 4 = 1. If b is released then, 2 + 1
+    /// requests are ahead: one full batch until 1 + 3, then the last one. By then 2 * 2 + 1 - 1
+    /// requests were released, so 2 are left for it: R_b = 4 + b(2) - 1. No second job of a follows
+    /// the first by then: R_a = 4 + b(1) - 1.
     #[test]
     fn a_response_counts_from_the_release() {
         let found = bounds([(2, 4), (1, 10)], &[1, 3]);

@@ -73,7 +73,8 @@ mod tests {
     use super::*;
     use crate::SporadicTask;
 
-    /// Goal: the steps add up to the bound, by Theorem 2, by A and by W. Method: many small systems.
+    /// Goal: the steps add up to the bound, whether Theorem 2, A or W gives it. Method: many small
+    /// systems.
     #[test]
     fn steps_add_up_to_the_bound() {
         let times = [4, 7, 9, 12, 14, 15].map(Duration::from_ms);

@@ -132,8 +132,8 @@ fn best_effort_gets_nothing_that_holds_no_request() {
     assert_eq!(assessment.batch_cost.expect("limited").best_effort_fill, Duration::ZERO);
 }
 
-/// With k small tasks C = 20 + k and R = 20 + C while all fit into six; beyond that batches are
-/// cut.
+/// With k small tasks, C = 20 + k, and R = 20 + C while all requests fit into a batch of six;
+/// beyond that batches are cut.
 #[test]
 fn headroom_is_that_of_the_limited_batches() {
     let rooms = headroom(&workload(60, false), PolicyName::Dqf).expect("two entries");

@@ -44,7 +44,7 @@ fn admitted(bound: Bound, batch_max: u32) -> usize {
 }
 
 /// z, then the number of tasks that the linear, the busy-interval, the minimum-period and this
-/// project's bound admit.
+/// project's bounds admit.
 const ADMITTED: [[usize; 5]; 16] = [
     [1, 16, 16, 16, 17],
     [2, 14, 14, 15, 16],

@@ -93,8 +93,9 @@ fn a_plan_by_cost_gives_its_slack_to_each_batch() {
     assert_eq!((found.added, found.factor_ppm), (ms(38), 2_375_000));
 }
 
-/// 10 % more: A = 11 ms and C = 4.4 ms are planned, so 26.4 ms are bounded, and 36.8 ms are left for
-/// each batch. From the drive's own A it is 1 ms more. The policy counts each request as 1.1 ms.
+/// 10 % more: A = 11 ms and C = 4.4 ms are planned, so the bound is 26.4 ms, and 36.8 ms are left
+/// for each batch. Counted from the drive's own A, it is 1 ms more. The policy counts each request
+/// as 1.1 ms.
 #[test]
 fn a_margin_counts_in_a_plan_by_cost() {
     let with = Workload { margin_ppm: 100_000, ..by_cost(6) };
