@@ -26,7 +26,7 @@ pub enum Margin {
     Stated(Duration),
     /// The largest error that was measured on the drive.
     Measured(Duration),
-    /// Neither: 0, which proves nothing.
+    /// Neither stated nor measured: 0, which proves nothing.
     Unmeasured,
     /// Nothing predicts the requests, so a margin proves nothing.
     Unpredicted,

@@ -5,7 +5,7 @@
 //!   read --fault--> note it --> a misspelt field: write the meant one --> read again
 //!                               any other fault: replace its lines by spaces
 //! ```
-//! A fault that only follows from replaced lines is not noted: a field that was replaced is then
+//! A fault that only follows from replaced lines is not noted, for example that a replaced field is
 //! missing. A table without a field that it needs is replaced as a whole, so faults between its
 //! fields are found only after the field is added.
 
@@ -26,7 +26,7 @@ pub fn all_faults<T>(
     read: impl Fn(&str) -> Result<T, FileError>,
 ) -> Vec<FileError> {
     if DeTable::parse(text).is_err() {
-        // Nothing behind a syntax error can be read.
+        // Nothing after a syntax error can be read.
         return vec![first];
     }
     let mut left = Corrected { text: text.as_bytes().to_vec(), ..Corrected::default() };
@@ -57,8 +57,7 @@ struct Corrected {
     has_tables: bool,
 }
 
-/// A name that was written in place of another one: it starts there, and has `after` bytes in place
-/// of `before`.
+/// A name of `after` bytes that was written at `start` in place of a name of `before` bytes.
 struct Renamed {
     start: usize,
     before: usize,
@@ -66,13 +65,14 @@ struct Renamed {
 }
 
 impl Corrected {
-    /// Writes the field that was meant by a misspelt one, so that its value and its table are read;
-    /// returns whether that leaves a text that can be read.
+    /// Replaces a misspelt field name by the one that was meant, so that its value and its table
+    /// are read. Returns whether it did: it changes nothing if the text would no longer be valid
+    /// TOML.
     fn correct(&mut self, fault: &FileError) -> bool {
         let Some(meant) = fault.meant_field() else { return false };
         let mut text = self.text.clone();
         text.splice(fault.span.clone(), meant.bytes());
-        // The field that was meant may be there too.
+        // The file may also have the field that was meant, and a duplicate is a syntax error.
         if !str::from_utf8(&text).is_ok_and(|text| DeTable::parse(text).is_ok()) {
             return false;
         }
@@ -82,7 +82,7 @@ impl Corrected {
         true
     }
 
-    /// Returns the span in the file of a span in this text.
+    /// Translates a span of this text into a span of the file.
     fn in_file(&self, span: Range<usize>) -> Range<usize> {
         let place = |place: usize| {
             self.names.iter().rev().fold(place, |place, &Renamed { start, before, after }| {
@@ -134,7 +134,7 @@ impl Corrected {
         replaced.any(|(known, _)| is_emptied || known == field)
     }
 
-    /// Returns the whole lines of a span.
+    /// Returns the span extended to whole lines.
     fn lines(&self, span: &Range<usize>) -> Range<usize> {
         let start = self.text[..span.start].iter().rposition(|&byte| byte == b'\n');
         let end = self.text[span.end..].iter().position(|&byte| byte == b'\n');
@@ -144,7 +144,8 @@ impl Corrected {
     /// Returns the table around the start of a span: from its header to the next.
     fn table(&self, span: &Range<usize>) -> Range<usize> {
         let is_header = |at: usize| {
-            // Only this line: replaced lines before a header are blank.
+            // Only this line: trimming would go beyond replaced lines, which are blank, to the next
+            // header.
             self.text[self.lines(&(at..at))].trim_ascii_start().starts_with(b"[")
         };
         let mut start = self.lines(&(span.start..span.start)).start;

@@ -100,7 +100,7 @@ impl RequestCharges {
 /// charge a smaller size more, and a size in between is not known to cost less.
 fn ascending<'a>(costs: impl Iterator<Item = &'a RequestCost>, more: Duration) -> Charges {
     let with_more = |cost: &RequestCost| {
-        // A charge that a clock cannot hold is more than any batch may cost.
+        // A charge that overflows is more than any batch may cost.
         (cost.size, cost.time_max.checked_add(more).unwrap_or(Duration::MAX))
     };
     let mut charges: Charges = costs.map(with_more).collect();

@@ -41,8 +41,8 @@ pub struct Contracts {
     pub is_measured: bool,
     /// The measurements behind b(i), one for each table; empty if their samples are unknown.
     pub sampling: Vec<Sampling>,
-    /// Whether `sampling` and `soft` are empty because the samples are those of random places, and
-    /// the requests are not known to have such places.
+    /// Whether `sampling` and `soft` are empty because the samples were taken at random places, and
+    /// the requests are not known to be at random places.
     pub samples_withheld: bool,
     /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
@@ -76,12 +76,13 @@ pub struct ServicePrediction {
 /// shorter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceilings {
-    /// Of batches on the idle drive.
+    /// The longest times of batches on the idle drive.
     pub batches: BatchTable,
-    /// Of requests in flight, whatever was sent before.
+    /// The longest times to empty the drive, by the number of requests in flight, whatever was sent
+    /// before.
     pub drain: BatchTable,
-    /// From dispatch to completion of a request, for any other requests; `None` if nothing bounds
-    /// it.
+    /// The longest time from dispatch to completion of a request, for any other requests; `None` if
+    /// nothing bounds it.
     pub starvation_max: Option<Duration>,
 }
 

@@ -63,7 +63,7 @@ pub struct DriveFile {
     pub mixed: Vec<MixedBatches>,
     /// The cost model of batches of different requests.
     pub cost: Option<CostModel>,
-    /// The longest time that other requests starved a request.
+    /// The longest time for which other requests starved a request.
     pub starvation_max: Option<Duration>,
     /// The requests with which `starvation_max` was measured; empty if it holds for all requests.
     pub starvation_of: Vec<StarvedKind>,
@@ -135,8 +135,8 @@ struct RawDrive {
 }
 
 impl RawDrive {
-    /// Returns the first fault of the starvation at several places as a sentence; raises the
-    /// longest starvation to them.
+    /// Checks the starvation times of the families of places, and raises the longest starvation to
+    /// theirs. Returns the first fault as a sentence.
     fn join_starvation(&mut self) -> Option<String> {
         let Some(longest) = &mut self.starvation_ns_max else {
             let is_bounded = !self.starvation_places.is_empty() && !self.starvation_endless;

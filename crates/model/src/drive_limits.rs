@@ -77,7 +77,8 @@ impl DriveTimes {
 /// No time of `tolerated` is below the same time of `measured`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveLimits {
-    /// The times of the drive's tables, and the host's if it is stated: longer is an overrun.
+    /// The times of the drive's tables, plus the host's time if it is stated. A longer time is an
+    /// overrun.
     pub measured: DriveTimes,
     /// The times up to which an overrun voids no proof.
     pub tolerated: DriveTimes,

@@ -44,7 +44,7 @@ impl DispatchMode {
     }
 }
 
-/// The requests that never wait while the drive has room in the policy's [`DispatchMode`].
+/// The requests that never wait while the policy's [`DispatchMode`] has room for them on the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConservesWork {
     /// All requests.
@@ -103,12 +103,13 @@ pub enum UnprovedDepth {
 pub enum BestEffortQueue {
     /// The policy's own rule orders it.
     OwnRule,
-    /// In the order that the workload names. Nothing joins real time on the drive that could delay
-    /// it more than the policy allows, so by position unless the workload names another order.
+    /// In the order that the workload names; by default, by position if the drive rotates. Position
+    /// is safe here: nothing that joins real time on the drive can delay it more than the policy
+    /// allows.
     Held,
     /// In the order that the workload names; by default, in order of release. Best effort joins
-    /// real time on the drive: a run of near requests keeps the drive's own queue from a distant
-    /// one.
+    /// real time on the drive, and a run of requests that are near each other would keep the
+    /// drive's own queue from serving a distant one.
     BesideRealTime,
 }
 
@@ -152,7 +153,7 @@ pub struct PolicyFacts {
 }
 
 impl PolicyFacts {
-    /// Returns the facts of a policy that differs in that positions decide its order.
+    /// Returns the same facts for a policy whose order is decided by positions.
     pub(crate) const fn by_position(self) -> Self {
         Self { serves_by_position: true, ..self }
     }

@@ -29,7 +29,7 @@ impl FileError {
     /// Converts an error of the TOML reader.
     pub fn from_toml(error: &toml::de::Error) -> Self {
         let span = match error.span() {
-            // A fault of the first character is not one of the whole file.
+            // An empty span means the whole file, so a fault at a position gets one character.
             Some(span) if span.is_empty() => span.start..span.start + 1,
             Some(span) => span,
             None => 0..0,
@@ -66,7 +66,7 @@ impl FileError {
         self.missing_field().or_else(|| added().map(|(name, _)| name))
     }
 
-    /// Returns the name of the field that was meant by an unknown one.
+    /// Returns the field name that an unknown one probably means, if the advice names one.
     pub(crate) fn meant_field(&self) -> Option<String> {
         let is_field = self.message.starts_with("unknown field");
         let help = self.help.as_deref().filter(|_| is_field)?;

@@ -20,7 +20,7 @@ impl FileKind {
         (Self::Workload, &["task", "best_effort", "cpu_task", "cpu_server"]),
     ];
 
-    /// Returns the kind of a file with this text; `None` if nothing tells.
+    /// Returns the kind of a file with this text; `None` if none of its tables and keys tells.
     pub fn of(text: &str) -> Option<Self> {
         let table: toml::Table = toml::from_str(text).ok()?;
         let has = |marks: &&[&str]| marks.iter().any(|mark| table.contains_key(*mark));

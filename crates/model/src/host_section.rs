@@ -56,10 +56,10 @@ pub struct HostSection {
 }
 
 impl HostSection {
-    /// Returns what the section says, once no interference is left to add.
+    /// Returns the host's times; without a section they are unstated.
     ///
     /// # Errors
-    /// If the profile of the interference was not read.
+    /// If the section has interference that was not added to the times: its profile was not read.
     pub(crate) fn of(section: Option<&Self>) -> Result<Host, FileError> {
         let Some(section) = section else { return Ok(Host::Unstated) };
         match &section.interference {

@@ -85,13 +85,14 @@ impl From<RawGroupEdf> for GroupEdfParams {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScanEdfParameters {
-    /// The width of a window: deadlines in the same window count as equal. Windows follow each other
-    /// from the beginning of time. Zero, the default: only equal deadlines are.
+    /// The width of a window: deadlines in the same window count as equal. Windows follow each
+    /// other from the start of the run. With zero, the default, only equal deadlines count as
+    /// equal.
     pub window: Duration,
 }
 
 impl ScanEdfParameters {
-    /// Returns the beginning of the window in which `due` lies; `due` itself without a width.
+    /// Returns the beginning of the window in which `due` lies; `due` itself if the width is zero.
     pub fn window_start(&self, due: Time) -> Time {
         let width = self.window.ns();
         due.ns().checked_div(width).map_or(due, |windows| Time::from_ns(windows * width))

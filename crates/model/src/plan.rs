@@ -47,11 +47,12 @@ pub struct Plan {
     /// The batch service times that the policy relies on: the device's times plus the margin and
     /// the host's time.
     pub table: BatchTable,
-    /// The other figures of the device that the policy counts on, with both as well.
+    /// The other contracts of the device that the policy relies on, also with the margin and the
+    /// host's time.
     pub contracts: Contracts,
     /// The times that a run compares the device with.
     pub limits: DriveLimits,
-    /// The times that `das` rests on, with the margin as well.
+    /// The times that `das` rests on, also with the margin.
     pub active_subset: ActiveSubset,
     /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,

@@ -22,8 +22,8 @@ fn is_said(drive: &DriveFile, code: PremiseCode) -> bool {
     drive.premises.of_code(code).next().is_some()
 }
 
-/// Returns the doubts about the number of samples of a table, and about their independence, of which
-/// the file says nothing; none about times that are claims.
+/// Returns the doubts about a table's samples, their number and their independence, that the drive
+/// file does not state itself. Empty if the times are claims.
 ///
 /// # Arguments
 /// `what` are the table's times, a plural.

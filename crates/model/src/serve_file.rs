@@ -258,7 +258,7 @@ impl ServeFile {
     /// Returns the keys that a running service cannot change and in which this file differs from
     /// the one that the service was started from.
     pub fn fixed_changes(&self, before: &Self) -> Vec<&'static str> {
-        // A size that follows from the contracts is as it was at the start.
+        // A size that equals the largest contract's counts as not stated: it is the default.
         let largest = |file: &Self| file.contracts().map(|contract| contract.size_max).max();
         let stated = |file: &Self| {
             let size = file.size_max.as_ref().map(|size| *size.get_ref());
@@ -349,7 +349,8 @@ impl ServeFile {
         let mut workload = file.bind(drive)?;
         workload.tasks.retain(|task| task.entry != PHANTOM);
         if self.contracts().any(|contract| contract.op.is_none()) {
-            // The table covers both operations, so it charges a request whose operation is open.
+            // The costs do not cover a request whose operation is open. The table does: it covers
+            // both.
             workload.contracts.costs = None;
         }
         let flush_max = match (self.is_written() && self.has_promises(), drive.flush_max) {

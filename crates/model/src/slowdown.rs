@@ -98,7 +98,8 @@ impl Slowdown {
                 slowed.table = self.of_table(&workload.table);
                 contracts.costs = contracts.costs.as_ref().map(|costs| self.of_costs(costs));
                 if let Some(prediction) = &mut contracts.prediction {
-                    // The prediction stays, so what a request exceeds it by grows by the whole.
+                    // The prediction stays, so the excess over it grows by all that the request
+                    // takes longer.
                     let ceiling = prediction.ceiling;
                     let later = |late: Duration| self.of_time(ceiling + late) - ceiling;
                     prediction.late_max = prediction.late_max.map(later);

@@ -12,10 +12,10 @@ const SECOND_NS: u128 = 1_000_000_000;
 /// The typical times of requests of one kind at random places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypicalTimes {
-    /// In a flow whose requests are sent at once.
+    /// The times in a flow whose requests are sent at once.
     pub random: FlowTimes,
-    /// In flows of a host that sends its requests in the elevator's order: how many it keeps
-    /// outstanding, the fewest first, with their times.
+    /// The times in flows of a host that sends its requests in the elevator's order, by the number
+    /// that it keeps outstanding, the fewest first.
     pub elevator: Vec<(u32, FlowTimes)>,
     /// The median times of batches of 1, 2, .. requests, in ns; empty if they are unknown.
     pub batch_ns: Vec<u64>,
@@ -44,7 +44,8 @@ impl FlowTimes {
 }
 
 impl TypicalTimes {
-    /// Returns the times of such requests; `None` without their throughput in flows at random places.
+    /// Returns the times of such requests; `None` without their throughput in a flow at random
+    /// places or without their batch table.
     pub fn of(drive: &DriveFile, op: Op, size: Bytes) -> Option<Self> {
         let flows = drive
             .throughput

@@ -30,8 +30,8 @@ pub enum BatchChoice {
 pub enum DepthChoice {
     /// As many as its proof allows.
     Proven,
-    /// As many as its proof allows, but no more than best effort profits from by the drive's measured
-    /// throughput.
+    /// As many as its proof allows, but no more than best effort profits from, according to the
+    /// drive's measured throughput.
     Auto,
     /// As many as its proof allows, but no more than this.
     AtMost(NonZeroU32),

@@ -24,8 +24,9 @@
 //! the number outstanding after the round, which is the largest, and drain is nondecreasing.
 //! Best effort also stays within the plan's depth, which may be less than the rule allows.
 //!
-//! drain(q) beyond K or beyond the table counts as longer than any deadline. The first of the last
-//! two conditions therefore keeps a slot on the drive for the next request; the second needs none.
+//! drain(q) beyond K or beyond the table counts as longer than any deadline. In the second rule,
+//! `drain(o+2) <= D` therefore keeps a slot on the drive for the next request; the other condition
+//! needs none.
 //!
 //! Time alone only closes this gate: each left side grows at the rate of time, and max(t, r_next)
 //! grows no faster. So the policy never asks for a wake-up.

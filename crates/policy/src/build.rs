@@ -67,9 +67,10 @@ pub fn build(
     build_watched(name, plan, access, |_, policy| policy)
 }
 
-/// Like [`build`], but with `watch` wrapped around each layer, from the policy itself outwards. It
-/// gets the regulator around the layer (`None` for the outermost), and sees the same events as the
-/// layer, in the order and class in which that regulator passes them on.
+/// Like [`build`], but each layer, from the policy itself outwards, is wrapped by `watch`, which
+/// also gets the name of the regulator around the layer (`None` for the outermost). The wrapper
+/// sees the same events as the layer, in the order and class in which that regulator passes them
+/// on.
 ///
 /// # Errors
 /// As [`build`].

@@ -59,8 +59,9 @@ struct Candidate {
     position: Position,
 }
 
-/// The shortest time until the next wake-up when only the passing of time can open the gate.
-/// Without an estimate the time is C, and then the wait does not get shorter as time passes.
+/// The shortest time until the next wake-up when only the passing of time can open the gate. A
+/// request without an estimate counts as C from now, so its wait does not get shorter as time
+/// passes.
 const AGAIN_MIN: Duration = Duration::from_us(20);
 
 /// The queue that holds a request, and the request's index in it.

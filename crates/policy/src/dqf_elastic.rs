@@ -2,8 +2,8 @@
 //! `dqf-elastic`: dual-queue FIFO whose batches grow while an overload lasts.
 //!
 //! Rule: `dqf` with z, as long as no more real-time requests are queued than the contracts allow. A
-//! longer queue is an overload. During an overload a batch takes all queued requests, up to the end
-//! of the batch table, until one batch takes the last of them.
+//! longer queue is an overload. During an overload a batch takes all queued requests, at most as
+//! many as the batch table and the drive's depth allow, until one batch takes the last of them.
 //!
 //! ```text
 //!             more than N queued
@@ -31,7 +31,7 @@ pub struct DqfElastic {
     dqf: Dqf,
     /// z.
     batch_max: u32,
-    /// The end of the batch table.
+    /// The end of the batch table, or the drive's depth if that is less.
     batch_max_in_overload: u32,
     /// N: more queued real-time requests than this are an overload.
     queued_max_in_contract: u64,
@@ -42,7 +42,7 @@ impl DqfElastic {
     /// Returns the policy for `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            // Growing batches are proved by count alone.
+            // The proof covers only batches that are limited by count.
             dqf: Dqf::of(&Plan { batch_cost: None, ..plan.clone() }),
             batch_max: plan.batch_max,
             batch_max_in_overload: plan.table.batch_max().min(plan.depth),

@@ -86,17 +86,19 @@ pub struct Rtio {
 }
 
 impl Rtio {
-    /// `rtio`: sends real-time requests immediately.
+    /// Returns `rtio`, which sends real-time requests immediately.
     pub fn at_once(plan: &Plan) -> Self {
         Self::new(Rule::AtOnce, plan)
     }
 
-    /// `rtio-drain` and `rtio-limit`: sends nothing while a real-time request is on the drive.
+    /// Returns `rtio-drain` or `rtio-limit`, which send nothing while a real-time request is on the
+    /// drive.
     pub fn draining(plan: &Plan) -> Self {
         Self::new(Rule::Draining, plan)
     }
 
-    /// `rtio-priority`: sends real-time requests in rounds with the drive's own priority.
+    /// Returns `rtio-priority`, which sends real-time requests in rounds with the drive's own
+    /// priority.
     pub fn by_priority(plan: &Plan) -> Self {
         Self::new(Rule::ByPriority(plan.parameters.rtio_priority.tag.tag()), plan)
     }

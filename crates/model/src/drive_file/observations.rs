@@ -105,7 +105,8 @@ impl MixedBatches {
         })
     }
 
-    /// Returns the first fault as a sentence; raises the times to those of all places.
+    /// Raises the times to the longest of all families of places; returns the first fault as a
+    /// sentence.
     pub(super) fn fault(&mut self) -> Option<String> {
         if let Some(fault) = places::join("mixed.places", &mut self.ns_max, &self.places) {
             return Some(fault);
@@ -153,8 +154,8 @@ pub struct Throughput {
     pub size: Bytes,
     /// The places of the requests.
     pub place: FlowPlace,
-    /// How many requests are outstanding at a host that sends them in the elevator's order, always as
-    /// many as `depth` says; `None` if the host sends each request at once.
+    /// The number of requests outstanding at a host that sends them in the elevator's order and
+    /// keeps `depth` of them on the drive; `None` if the host sends each request at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elevator: Option<u32>,
     /// Number of intervals of the flow measured at each depth.

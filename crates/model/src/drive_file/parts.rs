@@ -45,7 +45,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the capacity; `None` if the section states one that no address reaches.
+    /// Returns the capacity; `None` if it exceeds 2^64 bytes.
     pub fn capacity(self) -> Option<Bytes> {
         match self {
             Self::Mechanics(mechanics) => {
@@ -131,8 +131,8 @@ impl DriveKind {
         }
     }
 
-    /// Returns whether a block device of this kind should report that it rotates. A drive of tables
-    /// should: most such tables were measured on disks.
+    /// Returns whether a block device of this kind should report that it rotates. A drive simulated
+    /// from tables should, because most such tables were measured on disks.
     pub const fn is_rotational(self) -> bool {
         match self {
             Self::Mechanical | Self::Pseudo | Self::Recorded => true,
@@ -180,8 +180,8 @@ impl DriveFile {
         self.mechanics.as_ref().is_some_and(|mechanics| mechanics.queue.priority)
     }
 
-    /// Returns whether the drive is known to rotate, so that the order of positions matters. Times
-    /// from tables have no positions, unless the device behind them is a disk.
+    /// Returns whether the drive is known to rotate, so that the order of positions matters. A
+    /// drive simulated from tables rotates only if the file says that the measured device does.
     pub fn rotates(&self) -> bool {
         match self.kind {
             DriveKind::Mechanical => true,
@@ -192,8 +192,9 @@ impl DriveFile {
         }
     }
 
-    /// Returns a text that is equal for two files only if their sections are. Interrupted
-    /// measurements are resumed by a hash of it: if the form changes, they count as other drives.
+    /// Returns a text that is equal for two files only if their sections are. An interrupted
+    /// measurement is resumed only if a hash of this text is unchanged: if the form of the text
+    /// changes, every drive counts as another one.
     pub fn parts_text(&self) -> String {
         let has_section = |kind: &DriveKind| kind.section().is_some();
         let text = |kind| match self.parts_of(kind) {

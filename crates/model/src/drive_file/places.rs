@@ -45,7 +45,8 @@ pub struct FamilyTimes {
     /// Number of samples of each entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
-    /// Whether these are the samples of a pilot only, which found the family far below another one.
+    /// Whether the family was measured only in a pilot, which found its times far below another
+    /// family's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub screened: bool,
     /// The longest measured times, in ns.
@@ -65,8 +66,8 @@ impl FamilyTimes {
     }
 }
 
-/// Returns the families whose times do not reach `entries` entries. Times without families were
-/// measured at random places.
+/// Returns the families that were not measured for all `entries` entries. Times without families
+/// were measured at random places.
 pub fn missing(families: &[FamilyTimes], entries: usize) -> Vec<PlaceFamily> {
     let is_whole = |family: PlaceFamily| match families {
         [] => family == PlaceFamily::Random,
@@ -95,8 +96,8 @@ pub fn longest_without(
     ns_max.iter().enumerate().map(entry).collect()
 }
 
-/// Returns the first fault of the families of a table with these maxima, as a sentence; raises the
-/// maxima to those of the families.
+/// Checks the families of a table and raises its maxima to theirs. Returns the first fault as a
+/// sentence.
 pub(super) fn join(section: &str, ns_max: &mut [u64], families: &[FamilyTimes]) -> Option<String> {
     for (index, family) in families.iter().enumerate() {
         let name = family.places.name();
@@ -128,8 +129,9 @@ pub(super) fn join(section: &str, ns_max: &mut [u64], families: &[FamilyTimes]) 
     None
 }
 
-/// Returns the families that are not absent; all of them if none is left, because their times are
-/// then kept too, and a table without families would count as one of random places.
+/// Returns the families that are not absent; all of them if none is left, because
+/// [`longest_without`] then keeps their times too, and a table without families would count as one
+/// of random places.
 pub(super) fn kept(families: &[FamilyTimes], absent: &[PlaceFamily]) -> Vec<FamilyTimes> {
     let kept = families.iter().filter(|it| !absent.contains(&it.places));
     let kept: Vec<FamilyTimes> = kept.cloned().collect();

@@ -24,7 +24,8 @@ pub enum Theorem {
     DualQueueEdf,
     /// The drive's own starvation bound.
     Starvation,
-    /// Rounds of real time to a drained drive, beside as much best effort as fits.
+    /// Rounds of real time, with nothing else sent while a round is on the drive, beside as much
+    /// best effort as fits.
     DrainRounds,
     /// As `DrainRounds`, beside as much best effort as leaves every provable deadline proven.
     LimitedDrainRounds,

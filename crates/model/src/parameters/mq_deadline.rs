@@ -18,16 +18,17 @@ pub struct MqDeadlineParameters {
     /// The wait after which a request of a lower class goes before real time. Default: 23 days,
     /// which stands for never.
     pub prio_aging_expire: Duration,
-    /// The requests that the kernel takes from the scheduler while the device is full: 0 for SCSI disks
-    /// with tags to spare; 1, the default, for other drivers on one processor. On several processors
-    /// nothing limits them there (`docs/theory/stock-kernel.md` section 31).
+    /// The requests that the kernel takes from the scheduler while the device is full: 0 for SCSI
+    /// disks with tags to spare; 1, the default, for other drivers on one processor. With other
+    /// drivers on several processors, nothing limits them (`docs/theory/stock-kernel.md` section
+    /// 31).
     pub taken_early: u32,
 }
 
 impl MqDeadlineParameters {
     /// The `prio_aging_expire` that stands for none: 23 days. The kernel counts in ticks, and shows
-    /// its longest value, 2,147,483,647 ms, as a negative number if the ticks do not divide it; this
-    /// one is shown as it was set.
+    /// its longest value, 2,147,483,647 ms, as a negative number if that is no whole number of
+    /// ticks; it shows this value as it was set.
     pub const AGING_MAX: Duration = Duration::from_ms(2_000_000_000);
 }
 
@@ -46,7 +47,7 @@ impl Default for MqDeadlineParameters {
 mod tests {
     use super::*;
 
-    /// The kernel converts to ticks and back, up both times, and prints 32 bits with a sign.
+    /// The kernel converts to ticks and back, rounds up both times, and prints 32 bits with a sign.
     #[test]
     fn every_kernel_shows_the_longest_ageing_time_as_it_was_set() {
         let shown = |ms: u64, ticks_per_s: u64| {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The units of all tasks: each unit's stage, and the figures that the gate needs.
 //!
-//! A task whose jobs have e requests is e units. The units of one job are released together and
-//! stay together. A token regulator that returns tokens one by one makes them separate tasks.
-//! Nothing is scanned: each figure that the gate needs is the root of a tree.
+//! A task whose jobs have e requests counts as e units. The units of one job are released together
+//! and stay together, unless a token regulator returns tokens one by one: they then behave like
+//! separate tasks. Nothing is scanned: each figure that the gate needs is the root of a tree.
 
 use std::ops::Range;
 

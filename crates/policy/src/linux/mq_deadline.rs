@@ -7,9 +7,10 @@
 //! so a request of the highest class drains the drive, which `deadline` never does.
 //!
 //! Before that, while several classes have requests, the policy looks at the next request of each
-//! class but the highest, and sends it if it arrived at least 10 s ago. That is the next request by
-//! position, unless the oldest has expired when a batch ends; the 10 s apply to that request
-//! itself. A batch that was begun for a request that had not aged stays current.
+//! class but the highest, and sends it if it arrived at least 10 s ago. The next request is the
+//! next one by position, or the oldest if that has expired when a batch ends; the 10 s count from
+//! the arrival of that request itself. A batch that was begun for a request that had not aged stays
+//! current.
 //!
 //! Hard tasks are in the kernel's class "real time", soft and interactive ones in "best effort",
 //! and best-effort loads in "idle": the strongest separation that it offers.

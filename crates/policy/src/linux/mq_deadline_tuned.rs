@@ -62,9 +62,9 @@ impl MqDeadlineTuned {
         }
     }
 
-    /// Returns a policy with the order of Linux 6.1 inside a class: it remembers the next request when
-    /// it takes one, and passes over a request that comes between the two later. Linux 6.12 and
-    /// [`Self::new`] look the next one up.
+    /// Returns a policy with the order of Linux 6.1 inside a class: when it takes a request, it
+    /// remembers the next one, and so passes over a request that arrives between the two
+    /// afterwards. Linux 6.12 and [`Self::new`] look the next one up.
     pub fn of_linux_6_1(plan: &Plan) -> Self {
         let aging_expire = plan.parameters.mq_deadline_tuned.prio_aging_expire;
         Self { classes: ByClass::remembering(aging_expire, priority), ..Self::new(plan) }

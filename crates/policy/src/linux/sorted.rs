@@ -25,7 +25,7 @@ enum Next {
     /// The lowest above the position that was taken last, if one was.
     Above(Option<Position>),
     /// Of Linux 6.1: the position that was next when the last request was taken. A request that
-    /// comes between the two later is passed over.
+    /// arrives between the two afterwards is passed over.
     Remembered(Option<Position>),
 }
 

@@ -146,12 +146,12 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// Positions are sector numbers.
+    /// Returns positions that are sector numbers.
     pub(crate) const fn sectors() -> Self {
         Self { access: None }
     }
 
-    /// Positions are the cylinders of `access`, or sector numbers without it.
+    /// Returns positions that are the cylinders of `access`, or sector numbers without it.
     pub(crate) fn of(access: Option<Box<dyn AccessTime>>) -> Self {
         Self { access: access.map(Rc::from) }
     }

@@ -81,8 +81,8 @@ impl MissReports {
             }
             return;
         };
-        // The request may arrive later than that, if there was no room for it. Behind tokens a task
-        // never exceeds its contract.
+        // The request may come here later than it was eligible, if there was no room for it. Behind
+        // tokens a task never exceeds its contract.
         task.share.replenish(request.eligible, 0);
         task.has_exceeded |= !task.share.take(u128::from(task.request_parts));
     }

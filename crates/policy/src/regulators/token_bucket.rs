@@ -228,7 +228,8 @@ impl TokenBucket {
         fed
     }
 
-    /// Returns the instant at which a waiting request has its tokens, or the rate grows for one.
+    /// Returns the next instant at which a waiting request has its tokens, or at which the rate
+    /// grows while best effort waits.
     fn next_instant(&self) -> Option<Time> {
         let ready = self.lanes.iter().filter_map(Lane::ready_at).min();
         let controller = self.controller.as_ref().filter(|_| !self.lanes[BEST_EFFORT].is_empty());

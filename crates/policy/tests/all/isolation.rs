@@ -26,8 +26,8 @@ fn plan(tasks: &[Task]) -> Plan {
     Plan { tasks: tasks.to_vec(), ..Plan::of(&workload) }
 }
 
-/// Returns tokens for tasks of e requests every p ms, before a policy that takes `room` requests
-/// and dispatches them immediately.
+/// Returns tokens for tasks of e requests every p ms, in front of a policy that takes `room`
+/// requests and dispatches them immediately.
 fn tokens<const COUNT: usize>(room: u32, contracts: [(u32, u64); COUNT]) -> TokensPerTask<Noop> {
     TokensPerTask::new(Noop::new(room.min(64), room), &plan(&tasks(contracts)))
 }

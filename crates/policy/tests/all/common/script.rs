@@ -6,13 +6,17 @@
 //! 5: done 2 101, refuses hard 3, sends nothing, not-before 40
 //! ```
 //!
-//! A step is a release of a class, which the policy takes or `refuses`; requests that are `done` or
-//! that the host would `cancel`; or the policy's decision: it `sends` these requests, one after the
-//! other, in one round, or `nothing`; it sends nothing `not-before` an instant; it `drops` a
-//! request; or it `awaits` an event. A released request starts at the sector with the number of its
-//! id. It can be `of` a task, `due` at an instant or `within` a time from its release (now, or the
-//! instant at which it was `released`), start at another sector (`from`), have a size in `kib`, be
-//! `optional`, and be a write (`writes`).
+//! A step is one of
+//! - a release of requests of one class, which the policy takes or `refuses`;
+//! - requests that are `done` or that the host would `cancel`;
+//! - the policy's decision: it `sends` these requests, one after the other, in one round, or
+//!   `nothing`; it sends nothing `not-before` an instant; it `drops` a request; or it `awaits` an
+//!   event.
+//!
+//! A released request starts at the sector with the number of its id. It can be `of` a task, `due`
+//! at an instant or `within` a time from its release (now, or the instant at which it was
+//! `released`), start at another sector (`from`), have a size in `kib`, be `optional`, and be a
+//! write (`writes`).
 
 use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
