@@ -83,7 +83,7 @@ struct Merit {
     proven_count: usize,
     /// The best-effort fill; more is better.
     best_effort_fill: u32,
-    /// If nothing is proven, the excess over the deadlines; less is better.
+    /// If nothing is proven, the largest ratio of a bound to its deadline; less is better.
     overshoot: Reverse<u128>,
     /// If a task has no bound, the batch size: a larger batch serves more.
     batch_max_if_unbounded: u32,

@@ -18,8 +18,9 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
 /// Returns the response-time bound of `das`: each task's deadline if the test holds.
 ///
 /// # Bound
-/// With C = [`ActiveSubset::service_max`] and n = sum e_i: if `n C <= d_i <= p_i` for every task i, then `R_i = d_i`.
-/// The policy promises nothing less: it spends the slack before a deadline on throughput.
+/// With C = [`ActiveSubset::service_max`] and n = sum e_i: if `n C <= d_i <= p_i` for every task i,
+/// then `R_i = d_i`. No smaller bound is promised, because the policy spends the slack before a
+/// deadline on throughput.
 ///
 /// Own derivation; the idea is from L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time
 /// Systems", section 3.

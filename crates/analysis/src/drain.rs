@@ -47,7 +47,7 @@ impl<'a> Drain<'a> {
         (count <= self.count_max()).then(|| self.table.time_max(count))
     }
 
-    /// Returns drain(a) + drain(b), or `None` on overflow.
+    /// Returns drain(a) + drain(b), or `None` if one is not known or the sum overflows.
     pub(crate) fn times(self, a: u32, b: u32) -> Option<Duration> {
         self.time(a)?.checked_add(self.time(b)?)
     }

@@ -10,7 +10,7 @@ use crate::shaping::sporadic;
 /// Entries beyond which headroom is not computed: each entry needs dozens of analyses.
 pub(crate) const ENTRIES_MAX: usize = 16;
 
-/// The search stops at this count.
+/// The search stops below this count.
 const COUNT_MAX: u32 = 1 << 14;
 
 /// The number of further tasks of one `[[task]]` entry that can be proven beside everything else.
@@ -88,8 +88,8 @@ pub(crate) fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     .collect()
 }
 
-/// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. Returns
-/// 0 if not even one fits with the others.
+/// Returns the largest count below `COUNT_MAX` that fits, by doubling, then bisection. Returns 0 if
+/// not even one fits with the others.
 fn largest(fits: impl Fn(usize) -> bool) -> usize {
     let fits = |count: u32| fits(count as usize);
     let mut too_many = 1;

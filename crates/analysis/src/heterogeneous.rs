@@ -81,7 +81,7 @@ pub struct MixedSystem {
 /// together.
 ///
 /// # Complexity
-/// O(n log n).
+/// O(n log n); where [`cost_limited`] gives the bound, as [`cost_limited::responses`].
 pub fn responses(system: &MixedSystem) -> Vec<Verdict> {
     vec![verdict(response_ns(system)); system.tasks.len()]
 }

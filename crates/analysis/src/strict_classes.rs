@@ -36,14 +36,14 @@ const NR_REQUESTS_MAX: u64 = 2_048;
 /// real-time requests, or `None` if the search ends without one.
 ///
 /// # Bound
-/// The least `L > 0` with `(c + sum e_i (floor(L / p_i) + 1)) step <= L`, where `step` = drain(q) and `c` =
-/// `ahead` is 0 without best effort and 1 + h with it.
+/// The least `L > 0` with `(c + sum e_i (floor(L / p_i) + 1)) step <= L`, where `step` = drain(q)
+/// and `c` = `ahead` is 0 without best effort and 1 + h with it.
 ///
 /// # Source
-/// Own derivation, `docs/theory/stock-kernel.md` section 31; machine-checked, `proofs/StrictClasses.v`,
-/// `strict_classes`. Let a real-time busy period begin at
-/// t: a real-time request is inserted, and none is pending just before. Until it ends, a lower
-/// request is sent only if it had left the scheduler before t: at most h of them.
+/// Own derivation, `docs/theory/stock-kernel.md` section 31; machine-checked,
+/// `proofs/StrictClasses.v`, `strict_classes`. Let a real-time busy period begin at t: a real-time
+/// request is inserted, and none is pending just before. Until it ends, a lower request is sent
+/// only if it had left the scheduler before t: at most h of them.
 /// - After every dispatch at most q requests are on the device. If nothing more is sent, the device
 ///   is empty within drain(q). So while anything waits to be sent, the next dispatch follows within
 ///   drain(q), and if nothing waits, all that is on the device completes within drain(q).

@@ -56,7 +56,7 @@ impl System {
     }
 }
 
-/// Returns whether the workload has best effort as well as tasks.
+/// Returns whether the workload has best effort.
 pub(crate) fn is_shared(workload: &Workload) -> bool {
     !workload.best_effort.is_empty()
 }

@@ -4,23 +4,22 @@
 //!
 //! Rule: a fallback always exists. It serves the waiting real-time requests, and those released
 //! later, in order of release, each within C: the longest time of one request
-//! ([`ActiveSubset::service_max`]). A request may be sent to the idle drive if,
-//! once it completes, the fallback still meets every deadline. A model of the drive predicts the
-//! completion to within a margin. Among these requests the one with the shortest access time is
-//! sent. If none may be sent, the oldest real-time request is sent; if there is none, the policy
-//! waits.
+//! ([`ActiveSubset::service_max`]). A request may be sent to the idle drive if, once it completes,
+//! the fallback still meets every deadline. A model of the drive predicts the completion to within
+//! a margin. Among these requests the one with the shortest access time is sent. If none may be
+//! sent, the oldest request of the fallback is sent; if there is none, the policy waits.
 //!
 //! # Feasibility
-//! Let request x complete at t'. Number the waiting real-time requests other than x as j = 1, 2, ..
-//! w in the order of release. Then x is feasible if
+//! Let request x complete at t'. Number the waiting requests of the fallback other than x as j = 1,
+//! 2, .. w in the order of release. Then x is feasible if
 //! - `t' + j C <= due_j` for each of them, and `t' <= due` of x itself;
-//! - for a best-effort x: `t' + (w + sum of e_i over tasks with r_i <= r) C <= r + d_k` for each
-//!   task k without a waiting request and each earliest release r >= r_k of such a task
-//!   ([`Tasks::slack`]).
+//! - for an x outside the fallback: `t' + (w + sum of e_i over tasks with r_i <= r) C <= r + d_k`
+//!   for each task k that may release a job for the fallback and has none waiting, and for each
+//!   earliest release r >= r_k of such a task ([`Tasks::slack`]).
 //!
 //! With `sum e_i C <= d_i <= p_i` this holds for the oldest waiting request at every decision, so
-//! no deadline is missed: `tidegate_analysis::das` proves it. The limits for t' depend on x only
-//! through its class: they are computed once.
+//! no deadline is missed: `tidegate_analysis::das` proves it. Each decision computes the limits for
+//! t' once: one for all best-effort requests, and one for each waiting request.
 //!
 //! Behind `tokens-per-task`, units replace tasks ([`tasks`](self::tasks)).
 //!

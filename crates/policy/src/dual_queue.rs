@@ -8,8 +8,8 @@
 //!
 //! If batches are also limited by cost, a batch is the longest prefix of the real-time queue with
 //! at most z requests and a cost of at most Z, but at least one request. A batch that takes the
-//! whole queue at a cost of C is filled with best effort up to max(C, F) in cost and z in number; a
-//! batch that leaves requests behind holds no best effort.
+//! whole queue at a cost of C is filled with best effort up to max(C, F) in cost and max(j, beta)
+//! in number; a batch that leaves requests behind holds no best effort.
 //!
 //! ```text
 //!            idle drive, something      batch is

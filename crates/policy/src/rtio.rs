@@ -73,8 +73,8 @@ enum Next {
 ///
 /// # Invariants
 /// - `gate` is `Open` exactly while no real-time request is in flight; under `rtio` it always is.
-/// - `in_flight.len() <= depth` and at most `best_effort_depth` of them are best effort, except for requests
-///   in flight when a `Reconfigure` lowers these limits.
+/// - `in_flight.len() <= depth` and at most `best_effort_depth` of them are best effort, except for
+///   requests in flight when a `Reconfigure` lowers these limits.
 #[derive(Debug)]
 pub struct Rtio {
     rule: Rule,

@@ -39,9 +39,9 @@ use evaluation::EdfEvaluation;
 ///   all `R_i < p_i`, `min(z, E - s)` for L = 1 and `min(z, E - z)` for L > 1; otherwise z.
 ///
 /// Releases lie in the window of full batches: `a < t_X`, and the job completes by `t_X + b(z)`.
-/// Here `t_x = b(s) + (x - 1) b(z)`, and X is an x, usually the first, for which all tasks together release at
-/// most x z requests in a closed window of length `t_x`. With best effort, `b(max(j, beta))`
-/// replaces `b(j)` in the first and in the last batch, also for s = 0.
+/// Here `t_x = b(s) + (x - 1) b(z)`, and X is an x, usually the first, for which all tasks together
+/// release at most x z requests in a closed window of length `t_x`. With best effort, `b(max(j,
+/// beta))` replaces `b(j)` in the first and in the last batch, also for s = 0.
 ///
 /// If z >= E and [`dqf::tight`] bounds every response below its period, those bounds are returned:
 /// no task has two jobs pending, every batch takes all queued requests, and the order does not
@@ -69,9 +69,10 @@ use evaluation::EdfEvaluation;
 /// None at present: if no bound exists, the verdict says so.
 ///
 /// # Complexity
-/// O(z * offsets * L * k) for each of k different tasks and each of at most 64 rounds. The search
-/// stops without a bound after 2^26 terms of N in one round or 2^29 in all rounds (an eighth of
-/// that for more than 128 tasks).
+/// O(z * offsets * L * k) for each of k different tasks and each round: at most 65 rounds, and one
+/// more for each different task if responses jump to their cap. The search stops without a bound
+/// after 2^26 terms of N in one round or 2^29 in all rounds (an eighth of that for more than 128
+/// tasks).
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
 }

@@ -58,7 +58,7 @@ fn totals_of_others(system: &System, demand: &Demand, requests: u64) -> Totals {
     demand.totals(others.min(system.batch_max.into()), Some(requests))
 }
 
-/// Returns the sizes of the batch in flight: these totals, and z.
+/// Returns the sizes of the batch in flight: these totals, and z if the other tasks can fill it.
 fn carry_ins<'a>(
     system: &System,
     demand: &Demand,

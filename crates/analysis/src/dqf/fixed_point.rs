@@ -35,9 +35,9 @@ const RATE_BITS: u32 = 32;
 /// section 5 (Theorem 3): batch costs become b(max(j, beta)), even for an empty carry-in.
 ///
 /// # Complexity
-/// At most 64 rounds; a round is O(carry sizes * offsets * n). A round that exceeds the budget
-/// charges a full carry-in that takes nothing from the window, or omits W: F is then larger, but
-/// still a bound.
+/// At most 65 rounds, and one more for each kind if responses jump to their cap; a round is O(carry
+/// sizes * offsets * n). A round that exceeds the budget charges a full carry-in that takes nothing
+/// from the window, or omits W: F is then larger, but still a bound.
 pub(super) fn responses(
     system: &System,
     demand: &Demand,

@@ -11,8 +11,9 @@
 //!
 //! Theorems 1 to 3 are in `docs/theory/dual-queue-fifo.md`.
 //!
-//! All of these bounds allow best effort where they apply: a batch with j real-time requests costs
-//! b(max(j, beta)). That never exceeds b(z), the only cost that the first two bounds use.
+//! All of these bounds except [`min_period`] allow best effort: a batch with j real-time requests
+//! then costs b(max(j, beta)). That never exceeds b(z), the only cost that the first two bounds
+//! use.
 
 pub(crate) mod backlog;
 pub(crate) mod busy_interval;
@@ -86,9 +87,10 @@ impl Caps {
 /// None at present: if no bound exists, the verdict says so.
 ///
 /// # Complexity
-/// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of
-/// O(z * offsets * n), up to 2^29 terms (2^26 for more than 128 tasks). Searches that would cost
-/// more are skipped; the other bounds hold without them.
+/// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 65 rounds, and
+/// one more for each kind if responses jump to their cap, of O(z * offsets * n), up to 2^29 terms
+/// (2^26 for more than 128 tasks). Searches that would cost more are skipped; the other bounds hold
+/// without them.
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
 }

@@ -23,8 +23,8 @@ struct Entry {
     due: Time,
 }
 
-/// Requests with the earliest deadline first; deadlines that count as equal upwards from the head, then
-/// from the lowest position.
+/// Requests with the earliest deadline first; among deadlines that count as equal, upwards from the
+/// head, then from the lowest position.
 ///
 /// # Complexity
 /// O(log queued) for `push` and `pop`.

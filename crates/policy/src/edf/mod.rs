@@ -5,14 +5,14 @@
 //! |---|---|
 //! | `edf` | the earliest absolute deadline; if equal, the oldest |
 //! | `scan-edf` | the earliest window of deadlines; within it the next upwards from the head, then the lowest |
-//! | `g-edf` | within a group the smallest; if equal, the nearest |
+//! | `g-edf` | within the earliest group the smallest; if equal, the nearest |
 //!
 //! A group holds the requests due no later than the earliest deadline + factor * the relative
 //! deadline of the earliest request.
 //!
 //! Best effort is sent, in an order of its own, only while no real-time request is queued.
-//! `tidegate_analysis::edf` bounds the first two; no bound for the third is known. The variant with
-//! batches is `dq-edf`.
+//! `tidegate_analysis` bounds `edf` and `scan-edf` (`edf`, `edf_in_windows`); no bound for `g-edf`
+//! is known. The variant with batches is `dq-edf`.
 
 mod due_queue;
 mod elevator_queue;

@@ -56,8 +56,8 @@ struct Service {
     budget_left: u64,
     /// Sectors served in this service.
     served: u64,
-    /// The instant until which the source may send its next request; `None` until its queue is
-    /// empty.
+    /// The instant until which the source may send its next request: set when a request of it
+    /// completes, cleared when one is sent.
     idle_until: Option<Time>,
 }
 
@@ -68,7 +68,8 @@ struct Service {
 ///   service.
 ///
 /// # Complexity
-/// O(log queued) for a request, O(sources) for a change of service.
+/// O(log queued) for a request, O(sources) for a change of service, O(sources + queued) for a
+/// cancellation.
 #[derive(Debug)]
 pub struct BfqStrict {
     queues: BTreeMap<TaskIndex, Queue>,

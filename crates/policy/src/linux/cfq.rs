@@ -65,7 +65,7 @@ struct Turn {
 /// - A queue with requests waits for a turn or has one.
 ///
 /// # Complexity
-/// O(log sources + log queued).
+/// O(depth + log sources + log queued); O(sources + queued) for a cancellation.
 #[derive(Debug)]
 pub struct Cfq {
     queues: BTreeMap<TaskIndex, Queue>,

@@ -3,9 +3,9 @@
 //! instant after which position no longer matters.
 //!
 //! Rule: a batch is up to 16 requests of one direction in ascending order of position. A new batch
-//! takes reads, unless reads were preferred twice in a row or there are none. It starts where the
-//! last batch of its direction ended, or with the oldest request if that has waited too long (reads
-//! 500 ms, writes 5 s) or no request lies above.
+//! takes reads, unless there are none, or writes wait to which reads were preferred twice in a row.
+//! It starts where the last batch of its direction ended, or with the oldest request if that has
+//! waited too long (reads 500 ms, writes 5 s) or no request lies above.
 //!
 //! Source: the Linux kernel's documentation of its deadline scheduler and its defaults.
 

@@ -27,7 +27,7 @@ impl Meter {
         self.current = self.current.saturating_add(tokens); // beyond every rate
     }
 
-    /// Returns tokens per second, rounded down; `None` if nothing completed.
+    /// Returns tokens per second, rounded down; `None` if that is 0.
     pub(crate) fn per_s(&mut self, now: Time) -> Option<u64> {
         self.advance(now);
         let elapsed = u128::from(now.since(self.began).ns());
