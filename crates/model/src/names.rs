@@ -29,7 +29,7 @@ names! {
         Edf => "edf",
         /// Earliest deadline first, deadlines in one window by position.
         ScanEdf => "scan-edf",
-        /// Groups of near deadlines; within a group the nearest request first.
+        /// Groups of near deadlines; within a group the smallest request first, then the nearest.
         GroupEdf => "g-edf",
         /// Dual-queue batches in order of deadline.
         DqEdf => "dq-edf",

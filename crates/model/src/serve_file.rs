@@ -3,8 +3,8 @@
 //!
 //! The contracts in it form an ordinary workload. [`ServeFile::bind`] returns the workload that is
 //! proved, with every export's requests as a server receives them, one by one. A writable export
-//! may flush, so every batch is charged a flush if any export is writable; all flushes of one batch
-//! share one flush after it.
+//! may flush. So if any export is writable and any contract is a promise, every batch is charged a
+//! flush; all flushes of one batch share one flush after it.
 
 mod exports;
 mod layout;
@@ -65,7 +65,7 @@ pub struct ServeFile {
     pub limits: ServerLimits,
     /// The placement of the thread that serves requests.
     pub placement: Placement,
-    /// The largest best-effort request, if the file states it.
+    /// The largest best-effort request: the stated size, else the size of the largest contract.
     size_max: Option<Spanned<Bytes>>,
     exports: Vec<Written>,
     /// Families of places that no request of any client has.
@@ -83,7 +83,8 @@ pub struct ServeFile {
 pub struct Bound {
     /// The workload; its tasks are the exports with a contract, in order.
     pub workload: Workload,
-    /// The longest flush, charged to every batch; `None` if no export is writable.
+    /// The longest flush, charged to every batch; `None` if no export is writable or no contract
+    /// is a promise.
     pub flush_max: Option<Duration>,
 }
 
@@ -203,8 +204,8 @@ impl ServeFile {
     }
 
     /// Returns the size of the largest best-effort request; larger calls are cut. By default it is
-    /// the size of the largest contract; without contracts, the largest size that the drive was
-    /// measured with.
+    /// the size of the largest contract. Without contracts it is the largest measured size up to
+    /// 1 MiB, of reads or of writes, whichever is smaller.
     pub fn size_max(&self, drive: Option<&DriveFile>) -> Bytes {
         let measured = |op: Op| {
             let tables = drive.into_iter().flat_map(|drive| &drive.batch);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[[single]]`, `[[throughput]]` and `[[mixed]]` of a drive file: observations that bound nothing.
+//! `[[single]]`, `[[throughput]]` and `[[mixed]]` of a drive file: observations, not bounds.
 //!
-//! No proof reads them. They describe a device's usual behaviour: how long one request takes, and
-//! how much throughput best effort can expect.
+//! No bound is computed from them; the times of `[[mixed]]` only check the cost model. They
+//! describe the usual behaviour of a drive: how long one request takes, and how much throughput
+//! best effort can expect.
 
 use serde::{Deserialize, Serialize, Serializer};
 

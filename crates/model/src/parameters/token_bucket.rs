@@ -18,7 +18,7 @@ pub enum TokenUnit {
     Request,
     /// A byte.
     Byte,
-    /// A nanosecond of device time; each request of any size is charged b(z)/z.
+    /// A nanosecond of device time; a request is charged b(z)/z, or less if requests differ.
     DeviceTime,
 }
 
@@ -137,7 +137,7 @@ pub struct MdnParameters {
     /// default 25 %.
     pub decrease_ppm: u32,
     /// The increase of the rate after each `interval`, in the rate's unit. Key `increase`, default
-    /// 1 request/s.
+    /// as `rate_min`, else 1 request/s.
     pub increase: TokenRate,
     /// The time between two increases. Default 500 ms.
     pub interval: Duration,
