@@ -5,7 +5,7 @@
 const BEGINNING_MIN: usize = 3;
 
 /// Returns the known name that `name` probably means: a name that begins with it, or the nearest
-/// name of which at most a third of the letters differ; `None` if there is none.
+/// name of which at most a third of the letters differ, rounded up; `None` if there is none.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().count();

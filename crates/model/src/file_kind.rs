@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The kind of a file, for readers who name the wrong one.
+//! The kind of a file, for the advice to a user who names a file of the wrong kind.
 
 /// The kinds of files that people write or name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
