@@ -40,10 +40,11 @@ pub struct Receive {
 /// The condition under which a send completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// At once, perhaps with a part of the message or with the error `AGAIN`. Unless it was sent whole,
-    /// this ends the ring's wait; otherwise the message comes back with the next completion of another
-    /// kind, which saves a system call and an iteration of the caller for each reply. Before Linux 6.1,
-    /// and if it has more pieces than the kernel takes at once, it is sent as `Timed`.
+    /// At once, perhaps with a part of the message or with the error `AGAIN`; only then does it end
+    /// the ring's wait. A message that was sent whole comes back with the next completion of
+    /// another kind, which saves a system call and an iteration of the caller for each reply.
+    /// Before Linux 6.1, and if the message has more pieces than the kernel takes at once, it is
+    /// sent as `Timed`.
     Silent,
     /// At once as well, but it always ends the ring's wait, so that its time is known.
     Timed,
@@ -220,12 +221,13 @@ pub(crate) fn receive(receive: &Receive) -> squeue::Entry {
     opcode::Recv::new(Fd(receive.socket.as_raw_fd()), address, length).build()
 }
 
-/// Makes the entry of a send. Also returns the message's bytes if the send may be silent: the kernel
-/// then reports a part of the message as if it were a failure, with the number of its bytes.
+/// Makes the entry of a send. Also returns the number of the message's bytes if the send may be
+/// silent: the kernel then reports a message sent in part as if it had failed, with the number of
+/// bytes that were sent.
 ///
-/// `has_silent` says whether the kernel can do that. Linux 5.19 and 6.0, and perhaps longterm kernels
-/// before, take `MSG_WAITALL` but report a part that was sent as `EAGAIN` and lose its number of
-/// bytes, so the rest of the stream would be wrong. They must not see the flag.
+/// `has_silent` says whether the kernel can do that. Linux 5.19 and 6.0, and perhaps earlier
+/// longterm kernels, accept `MSG_WAITALL` but report a message sent in part as `EAGAIN` without the
+/// number of bytes sent, so the rest of the stream would be wrong. They must not see the flag.
 ///
 /// # Panics
 /// If nothing is left to send.

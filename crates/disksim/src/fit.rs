@@ -12,8 +12,8 @@ use super::error::ImportError;
 use super::report::Report;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 
-/// The announced sectors are not the disk's if its layout holds more by at least this share: no
-/// disk keeps so many in reserve.
+/// If a layout holds more sectors than the disk announces by more than this share, the announced
+/// number is wrong: no disk keeps so many in reserve.
 const RESERVE_PERCENT_MAX: u64 = 5;
 
 /// Returns the mechanics, adjusted so that a drive can be made of them; `path` is the disk's file.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Adds to a workload what its drive's parts say of its requests.
+//! Adds to a workload the times that follow from the parts of its drive: predictions and ceilings.
 //!
 //! The model crate binds a workload to the tables of a drive file, but only this crate models the
 //! movements of a disk.
@@ -14,11 +14,12 @@ use tidegate_model::{
 use crate::mechanical::{BatchCeiling, Ceiling};
 use crate::ssd;
 
-/// Returns the workload with what the parts of `file` say of its requests.
+/// Returns the workload with the times that follow from the parts of `file`:
 ///
-/// - The longest time that `[mechanics]` can predict of one request, and the largest measured error.
-///   Without valid mechanics, and for writes that a drive's memory takes, nothing is predicted.
-/// - This time joins b(1), unless the drive stands for its tables alone (`pseudo`). Where the
+/// - The longest time that `[mechanics]` can predict for one request, and the largest measured
+///   error. Without valid mechanics, and for writes that a drive's memory takes, nothing is
+///   predicted.
+/// - b(1), raised to this time unless the drive stands for its tables alone (`pseudo`). If the
 ///   mechanics were measured, the largest error is added.
 /// - The ceilings of a drive that is simulated from its parts.
 ///
@@ -27,7 +28,7 @@ use crate::ssd;
 #[must_use]
 pub fn with_prediction(mut workload: Workload, file: &DriveFile) -> Workload {
     workload.contracts.prediction = prediction(&workload.contracts.covered, file);
-    // The parts of a device are found from outside.
+    // The parts of a real device were inferred from measurements, so they are not exact.
     let is_exact = file.parts_of(file.kind).is_some()
         && file.premises.of_code(PremiseCode::Simulated).next().is_some();
     workload.contracts.ceilings = if is_exact { ceilings(&workload, file) } else { None };
@@ -60,7 +61,7 @@ fn prediction(requests: &[(Op, Bytes)], file: &DriveFile) -> Option<ServicePredi
     Some(longest)
 }
 
-/// Raises b(1), and every contract of which a batch of one is a case, to the ceiling of a request.
+/// Raises b(1), and every contract that covers a batch of one, to the ceiling of a request.
 fn join_one(workload: &mut Workload, ceiling: Duration) {
     let measured = workload.table.time_max(1);
     let ceiling = ceiling + workload.contracts.flush_max.unwrap_or_default();
@@ -117,8 +118,8 @@ fn of_disk(
     })
 }
 
-/// Returns the table of these times, each request with a flush; `None` if a flush can have data to
-/// write, because the time of such a flush has no ceiling.
+/// Returns the table of these times with one flush added for each request; `None` if a flush can
+/// have data to write, because the time of such a flush has no ceiling.
 fn with_flushes(times: &[Duration], workload: &Workload) -> Option<BatchTable> {
     const OF_NOTHING: Duration = Duration::from_us(1);
     let flush = workload.contracts.flush_max.unwrap_or_default();

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `tidegate_model::ssd::Ssd` documents the drive file's section. The model omits wear, read
-//! errors and retries, the pages of the mapping table itself, and a fast cache of one-bit cells.
+//! errors and retries, the pages of the mapping table itself, and an SLC cache.
 //! The passage of time alone never causes a program operation: data that do not fill a row wait
 //! in the cache for more data, a flush, or a write that must be in flash.
 

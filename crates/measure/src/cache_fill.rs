@@ -44,7 +44,7 @@ tidegate_model::names! {
 }
 
 impl FlushStart {
-    /// Returns how many writes it has.
+    /// Returns how many writes precede the flush.
     pub(crate) fn writes(self, depth: u32, full: CacheFill) -> u32 {
         match self {
             Self::One => 1,

@@ -57,9 +57,9 @@ fn count(name: &str, trials: u64, long: usize) -> Count {
     count
 }
 
-/// Goal: the range of the level that one sample in 1,000 exceeds, estimated from 1,000 samples,
-/// contains it. Method: 20 measurements of a disk; 2 of 40 ranges are expected to miss. Canary: the
-/// estimate itself, taken as an upper end, misses about half.
+/// Goal: the range for the level that one sample in 1,000 exceeds, estimated from 1,000 samples,
+/// contains that level. Method: 20 measurements of a disk; 2 of 40 ranges are expected to miss.
+/// Canary: the estimate itself, taken as an upper end, is too low in about half of the cases.
 #[test]
 fn ranges_hold_the_level_of_a_disk() {
     let found = count("ibm-36z15", 20, 200_000);

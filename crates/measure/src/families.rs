@@ -45,15 +45,15 @@ const MAIN_PART: u32 = 4;
 /// The search makes as many steps as the number of samples divided by this.
 const CLIMB_PART: u32 = 4;
 
-/// The number of requests of a round that a drive's cache does not keep apart: in a shorter round, a
-/// step of a search shares no place with the last one of the same entry.
+/// In a round of fewer requests than this, a drive's cache may still hold the places of an entry's
+/// last trial. A step of a search then shares no place with the last step for the same entry.
 const CACHED: u64 = 128;
 
 /// A family whose pilot stays below this share of the longest time in most entries, in per cent,
-/// is screened. A pilot's longest time lies below that of a whole measurement, but not by this much.
+/// is screened. A pilot's longest time is shorter than a whole measurement's, but not by this much.
 const FAR_BELOW_PERCENT: u128 = 75;
 
-/// An experiment that can be made at chosen places.
+/// An experiment that can be run at chosen places.
 pub(crate) trait AtPlaces {
     /// Returns where requests can lie, and how many can be outstanding.
     fn flows(&self) -> FlowParams;
@@ -222,7 +222,7 @@ impl ByFamilies<'_> {
             climb.accept(candidate, took);
             Ok(took)
         })?;
-        // A search that gets longer times is neither drift nor dependence.
+        // Times that get longer during a search show neither drift nor dependence.
         found.note_stop(&rounds, &measured);
         Ok(measured.cells)
     }
@@ -316,8 +316,8 @@ fn times(places: PlaceFamily, cells: &[Vec<Sample>]) -> Option<FamilyTimes> {
     Some(FamilyTimes { ns_p99: quantile(4), ns_p50: quantile(2), ..times })
 }
 
-/// Returns the number of requests that a part of an experiment has on average, where `each` is that
-/// of the experiment: a search sends one more, for the starting position.
+/// Returns the average number of requests of a trial at places, for an experiment whose own trials
+/// have `each`: a search sends one more, for the starting position.
 pub(crate) fn requests(each: u64) -> u64 {
     each + 1
 }

@@ -50,7 +50,8 @@ impl FlushTimes {
         })
     }
 
-    /// Returns the longest of all starts; `None` if one is missing, or the cache was never full.
+    /// Returns the longest flush of all starts; `None` if a start is missing, or the cache was
+    /// never full.
     fn longest(&self) -> Option<u64> {
         let is_whole = self.is_full && self.ns_max.len() == FlushStart::ALL.len();
         self.ns_max.iter().copied().max().filter(|_| is_whole)

@@ -60,7 +60,7 @@ impl HeldUpMeter {
     }
 
     /// Returns whether a hypervisor ever took time from this machine. Only then can a sample have
-    /// lost less time than the steps in which the kernel counts it.
+    /// lost time that does not show, because the kernel counts stolen time in long steps.
     pub(crate) fn is_stolen_from() -> bool {
         ProcessorTime::read().is_some_and(|read| read.stolen_ticks > 0)
     }

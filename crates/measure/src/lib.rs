@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures how a device behaves in time and writes a drive file: how long i requests given at once
-//! take, b(i); how long the device takes to become empty, drain(q); how many bytes flows of requests
-//! move; how long other requests can delay one request.
+//! Measures the times of a device and writes a drive file: how long i requests given at once take,
+//! b(i); how long the device takes to become empty, drain(q); how many bytes per second flows of
+//! requests move; how long other requests can delay one request.
 //!
 //! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
 //! time, with the same experiments and the same statistics. The delays that the host adds to the

@@ -44,11 +44,12 @@ pub trait Measurable {
     /// Returns the origin of the times.
     fn origin(&self) -> Origin;
 
-    /// Returns the text that all samples of one measurement share, besides the identity: a
-    /// measurement is resumed only with an equal one.
+    /// Describes everything, besides the identity, that all samples of a measurement share: a
+    /// measurement is resumed only if this text is equal.
     fn same(&self, params: &ProfileParams) -> String;
 
-    /// Completes the result for the drive file to which it `is_added`, and returns the whole file.
+    /// Completes the result, and returns the drive file to write; `is_added` says whether the
+    /// result is added to an existing file.
     fn conclude(&self, measured: &mut Profile, is_added: bool) -> DriveFile;
 }
 

@@ -159,7 +159,8 @@ fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
         .map(|table| MeasuredTable { ns_max: table.random_ns_max().to_vec(), ..table.clone() });
     let reads = reads.as_ref();
     let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
-    // The wait ends with the request that was in service, and the service of the starved request.
+    // The wait includes the request that was in service when the queue's bound had passed, and the
+    // service of the starved request.
     let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);
     let starved = found.file.starvation_max.map(|it| it.ns().saturating_sub(2 * longest));
     let starvation_ns = starved.filter(|&ns| ns > 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests how often the predicted rate of overruns (`docs/theory/tolerance.md` section 28) is too low:
-//! independent profiles of simulated disks, and counted overruns of many later batches.
+//! Tests how often the predicted rate of overruns (`docs/theory/tolerance.md` section 28) is too
+//! low: independent profiles of simulated disks, and counted overruns of many later batches.
 
 use std::sync::atomic::AtomicBool;
 
@@ -127,8 +127,8 @@ fn compare_all(profiles: u64, batches: u64) {
     mixture.assert_within("all batches");
 }
 
-/// Goal: the predicted rate is too low in at most 1 % of profiles. Method: few short ones of each
-/// drive; the next test has many long ones.
+/// Goal: the predicted rate is too low in at most 1 % of profiles. Method: few profiles of each
+/// drive, each with few batches; the next test has many of both.
 #[test]
 fn predicted_rates_of_overruns_cover_counted_ones() {
     compare_all(6, 4_000);

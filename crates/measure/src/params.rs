@@ -54,8 +54,8 @@ impl ProfileParams {
     /// yet.
     ///
     /// # Errors
-    /// [`ProfileError`]: what [`profile()`](crate::profile()) would refuse before it sends a request. The
-    /// alignment of the target is not known here.
+    /// [`ProfileError`]: what [`profile()`](crate::profile()) would refuse before it sends a
+    /// request. The alignment of the target is not known here.
     pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
         let Self { depth, samples, .. } = *self;
         match () {

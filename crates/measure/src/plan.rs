@@ -21,7 +21,8 @@ use crate::subject::{Subject, TrialResult};
 /// The number of requests that are timed one at a time to estimate the device's pace.
 const ALONE: u32 = 8;
 
-/// How many requests of a full device are timed for the pace, in multiples of its depth.
+/// The number of requests that are timed on a full device to estimate its pace, in multiples of its
+/// depth.
 const IN_COMPANY: u32 = 3;
 
 /// One experiment with one kind of request.

@@ -52,8 +52,8 @@ pub(crate) trait Procedure: Sync {
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult;
 }
 
-/// Returns how many requests a flow at `depth` has before something is measured, roughly: it lasts
-/// for a random number of requests, up to seven times its depth.
+/// Returns roughly how many requests a flow at `depth` sends before something is measured: enough
+/// to fill the device, and then a random number of up to seven times the depth.
 pub(crate) fn flow_requests(depth: u64) -> u64 {
     4 * depth + depth
 }

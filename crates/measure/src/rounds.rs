@@ -67,7 +67,7 @@ pub(crate) struct Rounds {
     pub(crate) part: Part,
 }
 
-/// A part of an experiment that is made in several, one after the other.
+/// A part of an experiment that is run in several parts, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     phase: Phase,

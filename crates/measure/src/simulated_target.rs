@@ -42,7 +42,7 @@ pub enum SimulatedTargetError {
         /// The size of the requests.
         size: Bytes,
     },
-    /// A drive that has only batch tables, of which nothing was asked that it can do.
+    /// The drive has only batch tables, and none of the requested experiments applies to it.
     #[error("a pseudo drive has no cache to flush")]
     NothingToMeasure,
     /// The drive accepts fewer requests than the largest batch.

@@ -7,7 +7,7 @@
 //!   apart d    x  +  x + d              two at once: as long as one where different chips
 //!                                       serve them, longer where one chip serves both
 //!   pair       two at random places     how often both fall on one chip: how many there are
-//!   at once n  n at random places       how many are served at once, link and all
+//!   at once n  n at random places       how many are served at once, including the link
 //!   beside     x, others writing        one read beside a flow of writes
 //! ```
 //!
@@ -160,8 +160,8 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// Returns the shortest distance beyond a block with many conflicts and no fewer than the next
-    /// distance: halfway there, half of all pairs conflict already.
+    /// Returns the shortest distance beyond a block that has many conflicts, and no fewer than the
+    /// next distance has: halfway there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =

@@ -133,7 +133,8 @@ fn join_family(known: &FamilyTimes, new: FamilyTimes) -> FamilyTimes {
     FamilyTimes { ns_max, ..main }
 }
 
-/// Returns the longest time of all families, entry by entry, up to the last of the longest.
+/// Returns the longest time of all families, entry by entry, with as many entries as the family
+/// with the most.
 pub(crate) fn longest_of(families: &[FamilyTimes]) -> Vec<u64> {
     let entries = families.iter().map(|it| it.ns_max.len()).max().unwrap_or(0);
     let longest = |at| families.iter().filter_map(|it| it.ns_max.get(at).copied()).max();

@@ -39,7 +39,7 @@ impl TimeLeft {
     }
 }
 
-/// Returns a time by `part` parts of `whole`.
+/// Returns `part / whole` of a time.
 fn scaled(time: Duration, part: u64, whole: u64) -> Duration {
     let ns = u128::from(time.ns()) * u128::from(part) / u128::from(whole.max(1));
     Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))

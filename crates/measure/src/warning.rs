@@ -14,8 +14,8 @@ use crate::kind::Kind;
 pub(crate) mod host;
 mod premise;
 
-/// Something that limits what a measured table means. Its text says what was observed, what that means
-/// for the table, and what to do.
+/// A limit on the meaning of a measured table. Its text says what was observed, what that means for
+/// the table, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -235,7 +235,7 @@ pub enum Warning {
         /// Their share in parts per million.
         ppm: u64,
     },
-    /// The device served others as well: the requests it completed for them.
+    /// The device served other programs as well; holds the requests that it completed for them.
     #[error(
         "the device also served other programs, {} reads and {} writes: they are in the times",
         .0.reads,

@@ -115,8 +115,8 @@ pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u3
     Some(of_count(samples).max(of_count(samples + 1)))
 }
 
-/// Returns the epsilon of [`exceedance_ppb`], in parts per billion, for exactly `samples` samples
-/// and the sample that `above` of them exceed.
+/// Returns the epsilon of [`exceedance_ppb`], in parts per billion, for exactly `samples` samples;
+/// the bound is for the sample that `above` of them exceed.
 ///
 /// Bisection works because the probability falls as epsilon grows.
 pub fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {

@@ -19,7 +19,7 @@ pub enum Memory {
     /// Allocates as the run proceeds, no more than it needs.
     AsNeeded,
     /// Allocates before the first release, so that nothing is allocated while deadlines pass. A run
-    /// still allocates if it has more outstanding requests than any workload that the device can
+    /// still allocates if more requests are outstanding than in any workload that the device can
     /// serve.
     Beforehand,
 }
@@ -73,7 +73,7 @@ fn histogram_of(times: &[u64]) -> Histogram<u32> {
     histogram
 }
 
-/// Counts a time; a histogram that does not grow counts longer times as its longest.
+/// Counts a time. A histogram of fixed size counts a longer time as the longest that it resolves.
 fn count_in(histogram: &mut Histogram<u32>, ns: u64) {
     if histogram.record(ns).is_err() {
         histogram.saturating_record(ns);
@@ -143,9 +143,9 @@ impl Distribution {
         Some(edge.clamp(self.min()?, self.max()?))
     }
 
-    /// Returns the recorded times as steps in rising order: a time, and how many times lie above the
-    /// step before and do not exceed it. Every step is rounded up to three digits, except the last,
-    /// which is the longest time exactly.
+    /// Returns the recorded times as steps in rising order. A step is a time and the number of
+    /// recorded times above the previous step that do not exceed this one. The times are rounded up
+    /// to three digits, except the last, which is exactly the longest time.
     pub fn steps(&self) -> Vec<(Duration, u64)> {
         let whole;
         let histogram = match &self.times {

@@ -110,8 +110,8 @@ pub fn compare(times: &[Vec<Duration>], ways: usize) -> Drift {
     Drift { compared, too_short, shifts: holm(all, |shift| shift.p) }
 }
 
-/// Applies Holm's procedure: of m differences sorted by p, the i-th (from 0) is kept if its p and
-/// all before it are within `level / (m - i)`.
+/// Applies Holm's procedure: of m differences sorted by p, the i-th (from 0) is kept if its p is
+/// at most `level / (m - i)` and all before it are kept.
 pub(crate) fn holm<T>(mut found: Vec<T>, p: impl Fn(&T) -> f64) -> Vec<T> {
     found.sort_by(|a, b| p(a).total_cmp(&p(b)));
     let count = found.len();
@@ -143,7 +143,7 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     ]
 }
 
-/// Returns the probability of ranks that differ this much (Mann and Whitney).
+/// Returns the probability of ranks that differ at least this much (Mann and Whitney).
 ///
 /// # Equation
 /// `U = #{(a, b): a < b} + #{a = b} / 2` has mean `n m / 2` and variance
@@ -175,7 +175,7 @@ fn rank_p(first: &[Duration], last: &[Duration]) -> f64 {
     libm::erfc(distance / (2.0 * variance).sqrt())
 }
 
-/// Returns the probability that the two parts share the longest samples this unequally.
+/// Returns the probability that the two parts share the longest samples at least this unequally.
 ///
 /// # Equation
 /// k of N samples lie above the quantile of all. On a steady device every choice of which samples

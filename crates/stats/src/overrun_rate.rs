@@ -26,8 +26,8 @@ pub enum Entries {
 }
 
 /// Returns an upper bound on the probability that a time exceeds its entry of the table, in parts
-/// per 10^12, rounded up by at most one part. The bound is wrong with probability at most `doubt_ppm`. For a mixture it
-/// bounds the mean of the entries' probabilities, with any weights.
+/// per 10^12, rounded up by at most one part. The bound is wrong with probability at most
+/// `doubt_ppm`. For a mixture it bounds the mean of the entries' probabilities, with any weights.
 ///
 /// # Equation
 /// With n samples of each entry and doubt a:
@@ -86,8 +86,8 @@ pub fn exceedance_ppt(samples: u64, doubt_ppm: u32, entries: Entries) -> u64 {
     enough
 }
 
-/// Returns the shortest mean time between two overruns at this rate of times, rounded down; `None`
-/// if nothing is ever compared.
+/// Returns a lower bound on the mean time between two overruns if `times_per_megasecond` times are
+/// compared with the table in 10^6 seconds; rounded down. `None` if none are compared.
 ///
 /// # Panics
 /// If the exceedance is 0.
@@ -96,7 +96,7 @@ pub fn interval(exceedance_ppt: u64, times_per_megasecond: u128) -> Option<Durat
     const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
     assert!(exceedance_ppt > 0, "an exceedance is never known to be 0");
     let rate = u128::from(exceedance_ppt).checked_mul(times_per_megasecond)?;
-    // 10^27 fits.
+    // 10^27 fits into 128 bits.
     let ns = (MEGASECOND_NS * u128::from(WHOLE_PPT)).checked_div(rate)?;
     Some(Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX)))
 }

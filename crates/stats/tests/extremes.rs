@@ -255,9 +255,9 @@ fn given(fitted: Fitted, shape: f64) -> Fit {
 
 const BLOCKS: Fitted = Fitted::Blocks { block: 100, count: 100 };
 
-/// One sample in a million: a block of 100 exceeds the level with 1e-4, and a sample of the
-/// twentieth above the threshold with 2e-5: 10 ms + 1 ms ln(1e4) = 19.21034, 10 ms + 1 ms ln(5e4)
-/// = 20.81978.
+/// One sample in a million: a block of 100 exceeds the level with probability 1e-4, and a sample of
+/// the twentieth above the threshold with probability 2e-5: 10 ms + 1 ms ln(1e4) = 19.21034,
+/// 10 ms + 1 ms ln(5e4) = 20.81978.
 #[test]
 fn levels_are_of_one_sample() {
     let threshold = Duration::from_ms(10);

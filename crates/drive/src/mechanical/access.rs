@@ -67,8 +67,8 @@ pub struct AccessModel {
     now: Time,
     /// The same on the host's clock.
     host_now: Time,
-    /// Where the arm is, and when it can move for a read, before costs that depend on the read's
-    /// position.
+    /// The arm's position, and when it can move for a read, not counting costs that depend on the
+    /// read's position.
     read_from: (Arm, Time),
     /// Whether the drive's behaviour can be predicted.
     is_certain: bool,
@@ -122,7 +122,7 @@ impl AccessModel {
         })
     }
 
-    /// Returns how many sectors of a read, from its first, are in memory as the heads left it;
+    /// Returns how many sectors of a read, from its first, the heads have already read ahead;
     /// `None` if the heads must seek for the read.
     fn read_ahead(&self, target: &Target) -> Option<u64> {
         let reader = &self.heads.reader;

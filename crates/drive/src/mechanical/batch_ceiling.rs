@@ -23,35 +23,38 @@
 //!
 //! *Nearest first (SSTF).* For the k-th request that the heads serve, let `c_k` be the cylinder of
 //! the heads and `d_k` the distance to the nearest request that waits. Take r services with
-//! `d_k >= d`. Before each but the first of them, the heads are within the stray s of a request that
-//! waited at all earlier ones, and the last of the requests waited at all of them. So the r places
-//! `c_k` and the place of the last request are at least `d - s` apart. On L cylinders they are at
-//! most `L / r` apart, so the r-th longest distance is at most `L / r + s`.
+//! `d_k >= d`. Before each but the first of them, the heads are within the stray s of a request
+//! that waited at all earlier ones, and the last of the requests waited at all of them. So the r
+//! places `c_k` and the place of the last request are at least `d - s` apart. Of r + 1 places on L
+//! cylinders, some two are at most `L / r` apart, so the r-th longest distance is at most
+//! `L / r + s`.
 //!
 //! *Shortest access first (SATF).* The chosen access takes no longer than an access to the nearest
-//! request, which is at most its movement and one turn. So the same distances count. The choice may
-//! rest on another angle than the service: for a request that is chosen before its command is
-//! processed; a read that begins in the middle of its sectors; writes whose data are late; and
-//! faults. Of the first kind only the last one counts: the services before it end before the
-//! commands are processed. Its movement is charged as the longest, so the r-th longest of all is at
-//! most `L / (r - 1) + s`. For the other kinds the ceiling includes the time that the difference can
-//! cost. Requests of one batch wait equally long, so ageing changes nothing.
+//! request, which is at most its movement and one turn. So the same distances count. But a request
+//! may be chosen for one angle and served at another: if it is chosen before its command is
+//! processed; if it is a read that begins in the middle of its sectors; if it is a write whose data
+//! are late; and after faults. In the first case only the last such request counts, because the
+//! services before it end before the commands are processed. Its movement is charged as the
+//! longest, so the r-th longest of all is at most `L / (r - 1) + s`. In the other cases the ceiling
+//! includes the time that the difference can cost. Requests of one batch wait equally long, so
+//! ageing changes nothing.
 //!
 //! *In a sweep (SCAN, C-LOOK, SCAN with SSTF).* Together the movements cross at most `2 L` and the
 //! strays, so the r-th longest crosses at most `2 L / r + s`.
 //!
 //! *Begun in memory.* Distances are measured to the first sector of a request. If memory has the
-//! beginning of a read, the heads go straight to a later sector. They arrive no later than by way of
-//! the first sector and the tracks between them, which S includes: a movement to the first one, a
-//! turn, and the passage from it. But a seek curve can rise so steeply, or have such a dent, that the
-//! way by other tracks is shorter than the straight one. Then this proof does not hold, and the batch
-//! is charged n times the longest service.
+//! beginning of a read, the heads go straight to a later sector. S includes the path through the
+//! first sector (a movement to it, a turn, and the passage from it), and on that path the heads
+//! arrive no earlier. The argument requires a seek curve on which no detour by other tracks is
+//! shorter than the direct movement. If the curve rises too steeply or has a dent, it may not hold;
+//! then the batch is charged n times the longest service.
 //!
-//! *Starvation.* The order holds while no request has waited too long. If the bound says that a
-//! batch may last so long, it becomes n times the longest service, in any order.
+//! *Starvation.* The order holds while no request has waited too long. If the bound of a batch
+//! reaches that time, the batch is charged n times the longest service, in any order.
 //!
 //! # Assumptions
-//! The drive is idle before the batch and gets nothing else until it is complete; tags are simple.
+//! The drive is idle before the batch and gets no other request until the batch is complete; tags
+//! are simple.
 //!
 //! # Source
 //! Own derivation. The dissertation's equation 7.4.1.7 has two long seeks and n short ones on a
@@ -79,15 +82,15 @@ pub struct BatchCeiling<'a> {
 }
 
 impl<'a> BatchCeiling<'a> {
-    /// Returns what bounds batches of these operations, each with requests of at most its size;
-    /// `None` if the disk's memory takes some of them.
+    /// Returns the ceilings of batches of these kinds, each an operation and a largest size; `None`
+    /// if the disk's memory takes some of the requests.
     ///
     /// # Errors
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// As [`Ceiling::of`], for each kind; with reads, also linear in the cylinders, for each distance
-    /// between tracks that follow each other.
+    /// As [`Ceiling::of`], for each kind; with reads, also linear in the cylinders, for each
+    /// distance between consecutive tracks.
     pub fn of(
         mechanics: &'a Mechanics,
         kinds: &[(Op, Bytes)],
@@ -146,8 +149,8 @@ impl<'a> BatchCeiling<'a> {
         self.one * u64::from(requests)
     }
 
-    /// Returns the longest wait of a request while others are sent, `depth` in all; `None` if
-    /// nothing bounds it.
+    /// Returns the longest wait of a request while other requests are sent and `depth` requests are
+    /// outstanding; `None` if nothing bounds it.
     ///
     /// When it has waited for `starvation_ns`, one request is in service and at most `depth - 2`
     /// older ones go before it.
@@ -169,7 +172,7 @@ impl<'a> BatchCeiling<'a> {
         let share = match self.queue.scheduler {
             Scheduler::Fifo => self.stroke,
             Scheduler::Sstf => self.stroke / r,
-            // One request may be chosen by another angle.
+            // One request may be chosen for an angle other than the one at which it is served.
             Scheduler::Satf | Scheduler::SatfAging => self.stroke / (r - 1).max(1),
             Scheduler::Scan | Scheduler::CLook | Scheduler::ScanSstf => {
                 self.stroke.saturating_mul(2) / r
@@ -179,7 +182,8 @@ impl<'a> BatchCeiling<'a> {
     }
 }
 
-/// Returns what a choice by access time may be wrong about the angle, for one request.
+/// Returns the longest time that one request can lose because it was chosen by access time for an
+/// angle other than the one at which it is served.
 fn misjudged(mechanics: &Mechanics, op: Op, ceiling: &Ceiling) -> Duration {
     let by_access = match mechanics.queue.scheduler {
         Scheduler::Satf | Scheduler::SatfAging => true,
@@ -203,7 +207,8 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// No way by other tracks is shorter on the built-in disks, so the order of their queues counts.
+    /// On the built-in disks no detour by other tracks is shorter than the direct movement, so the
+    /// order of their queues bounds distances.
     #[test]
     fn built_in_disks_have_no_shortcuts() {
         let mut disks = 0;

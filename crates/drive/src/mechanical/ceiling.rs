@@ -25,8 +25,8 @@
 //! The time between the first and the last sector changes linearly while a request slides along the
 //! disk, except where its beginning or its end passes the end of a track. Requests that end with
 //! the first sector of a track, and requests that begin with the last, therefore include the
-//! longest one. If a layout repeats itself within each zone, those around the zones' beginnings
-//! and the disk's end suffice; otherwise all tracks are examined.
+//! longest one. If a layout repeats itself within each zone, the requests around the zones'
+//! beginnings and the disk's end suffice; otherwise all tracks are examined.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -65,7 +65,7 @@ pub struct Ceiling {
 /// What bounds a request within a batch, whose movement depends on the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InBatch {
-    /// All parts but the movement, with what the bus is behind at the end.
+    /// All parts except the movement, including the sectors that the bus is behind at the end.
     pub but_movement: Duration,
     /// The least movement to count: during a shorter one, the bus is still busy.
     pub movement_min: Duration,
@@ -107,15 +107,14 @@ impl Ceiling {
     }
 }
 
-/// Returns whether reads of at most `size` can begin in memory while some movement takes longer than
-/// one by way of a track that they pass before.
+/// Returns whether reads of at most `size` can begin in memory and some direct movement takes
+/// longer than a detour by a track that such a read passes before.
 ///
 /// # Errors
 /// [`MechanicsError`] if the description is wrong.
 ///
 /// # Complexity
-/// As [`Ceiling::of`], and linear in the cylinders, for each distance between tracks that follow each
-/// other.
+/// As [`Ceiling::of`], and linear in the cylinders, for each distance between consecutive tracks.
 pub(super) fn has_shortcuts(mechanics: &Mechanics, size: Bytes) -> Result<bool, MechanicsError> {
     let disk = Disk::new(mechanics, size)?;
     Ok(disk.cache.read && disk.mechanism.has_shortcut(disk.steps()))
@@ -152,7 +151,7 @@ impl<'a> Disk<'a> {
         let miss = overhead.read_miss_after_read_ns.max(overhead.read_miss_after_write_ns);
         let passage = self.passage(Op::Read);
         let movement = self.mechanism.movement_max(Op::Read);
-        // A read that hardly moves the heads takes as long as the processing of a hit.
+        // A read that hardly moves the heads takes at least as long as the processing of a hit.
         let free = Duration::from_ns(miss).max(self.interrupted(passage));
         let command = free.max(or_zero(Duration::from_ns(hit), movement));
         let found = self.without_bus(command, movement, passage);
@@ -224,7 +223,7 @@ impl<'a> Disk<'a> {
         most
     }
 
-    /// Returns the distances between tracks that follow each other, in cylinders.
+    /// Returns the distances between consecutive tracks, in cylinders.
     fn steps(&self) -> BTreeSet<u32> {
         let mut steps = BTreeSet::new();
         for range in self.examined() {
@@ -360,8 +359,8 @@ impl<'a> Disk<'a> {
 
     /// Returns how far the platter turns between two pieces of a request.
     ///
-    /// A track that begins just as the heads arrive may be missed by the rounding of angles in
-    /// another cylinder: then this counts a turn.
+    /// If a track begins just as the heads arrive, the rounding of angles in another cylinder can
+    /// make the heads miss it; so this counts a turn.
     fn crossing_units(&self, from: &Extent, to: &Extent, moving: Duration) -> u128 {
         const ROUNDING: u64 = 2;
         let turn = Angle::TURN.units();

@@ -135,8 +135,8 @@ impl Mechanism {
         }
     }
 
-    /// Returns whether a movement can take longer than one by way of a cylinder that is one of `steps`
-    /// from its end.
+    /// Returns whether a direct movement can take longer than a detour by a cylinder whose distance
+    /// from the destination is one of `steps`.
     pub(crate) fn has_shortcut(&self, steps: impl IntoIterator<Item = u32>) -> bool {
         self.seek.has_shortcut(steps)
     }

@@ -76,8 +76,8 @@ impl SeekCurve {
         Duration::from_ns(self.shape.time_ns(distance))
     }
 
-    /// Returns the longest time of all seeks over at most `distance` cylinders, which is cut to the
-    /// full stroke.
+    /// Returns the longest time of all seeks over at most `distance` cylinders; a distance beyond
+    /// the full stroke counts as the full stroke.
     pub(super) fn time_max_within(&self, distance: u32) -> Duration {
         match distance.min(self.stroke) {
             0 => Duration::ZERO,
@@ -85,8 +85,8 @@ impl SeekCurve {
         }
     }
 
-    /// Returns whether some seek takes longer than two seeks to the same cylinder, of which the second
-    /// crosses one of `steps` cylinders.
+    /// Returns whether some seek takes longer than two seeks that end on the same cylinder, if the
+    /// second of them crosses as many cylinders as one of `steps` says.
     ///
     /// # Complexity
     /// Linear in the number of cylinders, for each step.

@@ -51,9 +51,9 @@ pub(crate) struct Hit {
 /// All segments of a drive.
 ///
 /// # Complexity
-/// [`Segments::find`] bisects. [`Segments::take_for_read`] examines the segments used before the
-/// one that it takes, if they are not on the medium yet; it examines all only while some are
-/// empty. Queries for writes are linear in the number of segments.
+/// [`Segments::find`] bisects. [`Segments::take_for_read`] examines the segments with unwritten
+/// data that were used less recently than the one that it takes; it examines all segments only
+/// while some are empty. Queries for writes are linear in the number of segments.
 ///
 /// # Invariants
 /// - `by_use` has every index once.

@@ -6,14 +6,14 @@ use tidegate_model::{Bytes, Duration, Lba, Op};
 
 use super::line::time;
 
-/// Returns the longest time in which a drive that nobody wrote serves so many requests that it
-/// holds, each of at most its size; `None` if some of them are writes.
+/// Returns the longest time in which a drive that is never written serves `requests` reads that it
+/// holds, each of at most the largest size in `kinds`; `None` if `kinds` has writes.
 ///
 /// # Bound
 /// `overhead + n (u (read + channel + link) + command)`: every unit of every request lies on a page
 /// of its own, all of these pages on one die, and no stage works while another does. Each stage is
-/// busy whenever it holds something, so the last part leaves it at the latest when the stage before
-/// it is done, and all of its own work after that.
+/// busy whenever it holds something. So the last part leaves a stage no later than the stage before
+/// it finishes, plus the time of all the work that the stage itself has.
 ///
 /// # Assumptions
 /// Without writes there is no program, no erase and no garbage collection. A request may begin
@@ -25,7 +25,7 @@ pub(crate) fn of_reads(ssd: &Ssd, kinds: &[(Op, Bytes)], requests: u32) -> Optio
     let size = kinds.iter().map(|&(op, size)| (op == Op::Read).then_some(size.get()));
     let size = size.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
     let unit = u64::from(ssd.unit_bytes);
-    // Within the first unit a request begins at a sector at the latest.
+    // A request begins at the last sector of its first unit at the latest.
     let units = (size + unit - Lba::SECTOR_BYTES).div_ceil(unit);
     let read = Duration::from_ns(ssd.read_ns.iter().copied().max()?);
     let each = read + time(unit, ssd.channel_bytes_per_s) + time(unit, ssd.link.bytes_per_s);

@@ -58,7 +58,7 @@ impl Figures {
         let name = format!("{section} of {}", kind(table.op, table.size));
         let random = table.random_ns_max();
         let times = Self::of_times(name, &table.quantiles_ns, random, table.samples);
-        // The values that proofs use: each dip is raised to the batches before it.
+        // The values that proofs use: each is raised to the longest time of the smaller batches.
         let longest = (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns());
         Self { longest: longest.collect(), ..times }
     }

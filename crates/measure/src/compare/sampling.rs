@@ -122,7 +122,7 @@ impl ErrorLimit {
         a[0] <= b[1] && b[0] <= a[1]
     }
 
-    /// Returns whether the two rates differ by less than their errors together.
+    /// Returns whether the two rates differ by less than their combined errors.
     fn explains_rates(
         self,
         figure: Figure,

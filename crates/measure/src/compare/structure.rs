@@ -3,11 +3,12 @@
 //! costs.
 //!
 //! Observations (`[fit.geometry]`) take precedence over fits (`[fit.mechanics]`), and both over
-//! `[mechanics]`: the latter is the truth about a simulated disk, so that a disk's profile can be
-//! compared with the disk itself. Zones are compared at the middle of each zone of either file, and
-//! seeks at the same distances, interpolated between measured points. The files do not state the
-//! sampling errors of these figures, so the tolerance alone decides, with two exceptions: stripes
-//! are medians of a known number of samples, and costs follow the longest times and decide nothing.
+//! `[mechanics]`. The file of a simulated disk has only `[mechanics]`, which is exact, so a disk's
+//! profile can be compared with the disk itself. Zones are compared at the middle of each zone of
+//! either file, and seeks at the same distances, interpolated between measured points. The files do
+//! not state the sampling errors of these figures, so the tolerance alone decides, with two
+//! exceptions: stripes are medians of a known number of samples, and costs follow the longest times
+//! and decide nothing.
 
 use crate::geometry::{Geometry, SeekSeen};
 use crate::stripe::Stripe;

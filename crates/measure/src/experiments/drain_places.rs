@@ -36,8 +36,8 @@ impl Experiment {
 /// See [`Experiment::DRAIN_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Drains> = ByPlaces::PROCEDURE;
 
-/// Drains of each number of requests from 1 to the depth. A batch given to an idle drive is a drain too; every proof takes at
-/// least b(q).
+/// Drains of each number of requests from 1 to the depth. A batch given to an idle drive is a drain
+/// too, so every proof takes at least b(q) for drain(q).
 pub(super) struct Drains {
     flows: FlowParams,
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many bytes per second a device moves while a host keeps many requests and sends them by rising
-//! position, a few at a time: the rate that best effort in the elevator's order can expect.
+//! How many bytes per second a device moves while a host keeps many requests and sends them by
+//! rising position, a few at a time: the rate that best effort in the elevator's order can expect.
 //!
-//! A shallow queue on the device has a short bound. This experiment shows how much of a deep queue's
-//! throughput the host's order gives back.
+//! A shallow queue on the device has a short bound. This experiment shows how much of a deep
+//! queue's throughput the host's order gives back.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@
 //!   flush (not timed) --> writes --> all complete --> flush: this is the time
 //! ```
 //!
-//! Source: our own; the fact that dirty data of any age bounds a flush follows from the definitions
+//! Source: our own; that a flush must write out dirty data of any age follows from the definitions
 //! of FLUSH CACHE (ACS-3) and SYNCHRONIZE CACHE (SBC-3).
 
 use std::collections::BTreeMap;

@@ -8,9 +8,10 @@
 //!   predict --> send --> completed: this, less the prediction, is the error
 //! ```
 //!
-//! Every other request lies at a random place. The rest is chosen as `das` chooses: the one of
-//! several random places that is reached first. There the model is most often wrong by a whole
-//! turn, because the heads arrive just before the first sector, or just after it.
+//! About half of the requests, drawn at random, lie at a random place. Each other request is chosen
+//! as `das` chooses: among several random places, the one that is reached first. There the model is
+//! most often wrong by a whole turn, because the heads arrive just before the first sector, or just
+//! after it.
 //!
 //! The model does not know where the heads and the platter are when it begins. It predicts nothing
 //! until it has found the angle of the platter, and these requests do not count.
@@ -44,7 +45,7 @@ const UNPREDICTED_MAX: u64 = 1_500;
 /// The usual number of requests without a prediction, for the plan.
 const UNPREDICTED: u32 = 300;
 
-/// The number of places among which the nearest is chosen.
+/// The number of places from which the one that is reached first is chosen.
 const CHOICES: usize = 32;
 
 impl Experiment {
@@ -165,7 +166,7 @@ impl Trials {
         Ok(expected.map(|expected| Error::of(done, begun + expected)))
     }
 
-    /// Returns a random place, and every other time the nearest of several.
+    /// Returns a random place or, with probability 1/2, the one of several that is reached first.
     fn choose(&mut self) -> Probe {
         let choices = if self.random.random_bool(0.5) { 1 } else { CHOICES };
         let drawn: Vec<Probe> =

@@ -34,7 +34,7 @@ impl Experiment {
 /// See [`Experiment::PRIORITY_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<AmongOthers> = ByPlaces::PROCEDURE;
 
-/// Requests of priority among others.
+/// Requests with priority among others.
 pub(super) struct AmongOthers {
     flows: FlowParams,
 }
@@ -44,7 +44,7 @@ impl AtPlaces for AmongOthers {
         self.flows
     }
 
-    /// The others on a full drive, the requests of priority, and as many replacements.
+    /// The others on a full drive, the requests with priority, and a replacement for each other.
     fn chosen(&self, entry: usize) -> usize {
         2 * self.flows.depth as usize + entry + 1
     }

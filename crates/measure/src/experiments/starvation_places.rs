@@ -43,7 +43,8 @@ impl Experiment {
 /// See [`Experiment::STARVATION_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Starved> = ByPlaces::PROCEDURE;
 
-/// One request, and others that keep the drive from it. The first place is that of the one.
+/// One request, and others that keep the drive from serving it. The first place is the one
+/// request's.
 pub(super) struct Starved {
     flows: FlowParams,
 }
@@ -53,7 +54,7 @@ impl AtPlaces for Starved {
         self.flows
     }
 
-    /// The one request, the first of the others' places, and how many they have.
+    /// The place of the one request, the first of the others' places, and the number of theirs.
     fn chosen(&self, _entry: usize) -> usize {
         3
     }

@@ -165,8 +165,8 @@ impl Cursor {
     }
 }
 
-/// Returns the flow with the rates at each of `depths`, the median and the slowest; `None` without a
-/// sample of each.
+/// Returns the flow with the rates at each of `depths`, the median and the slowest; `None` without
+/// a sample of each.
 pub(super) fn table(
     kind: Kind,
     (place, elevator): (FlowPlace, Option<u32>),

@@ -5,8 +5,9 @@
 //! time. A search that makes no progress begins again elsewhere; the longest time of all counts,
 //! not the last.
 //!
-//! A drive's cache would answer the places that two steps share. Mostly the samples of one entry lie
-//! far apart, because a round has one sample of each; where a round is short, a step moves every place.
+//! A drive's cache would answer the places that two steps share. Usually other trials come between
+//! two samples of one entry, because a round has one sample of each; if a round is short, a step
+//! changes every place.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -70,7 +71,7 @@ impl Climb {
         next
     }
 
-    /// Takes the time of a choice.
+    /// Records the time of a choice.
     pub(super) fn accept(&mut self, tried: Candidate, took: Duration) {
         let known = self.top.as_ref().map(|(_, longest)| *longest);
         if known.is_none_or(|longest| took > longest) {

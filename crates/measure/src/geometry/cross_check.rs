@@ -13,8 +13,8 @@ use super::queue::{MEDIAN_PPM, batches};
 use crate::kind::Kind;
 use crate::places::Places;
 
-/// How far the median of a batch may be from the measured one. 300 batches have medians within about
-/// 4 % of the true one.
+/// How far the median of a batch may be from the measured one. The median of 300 batches is within
+/// about 4 % of the true one.
 const APART_PERCENT_MAX: u64 = 10;
 /// The least distance that counts: half the resolution of most hosts' timers.
 const APART_MIN: Duration = Duration::from_us(50);

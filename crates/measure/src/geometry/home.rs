@@ -90,8 +90,8 @@ impl Home {
         Ok(to.map(|to| (from, to)))
     }
 
-    /// Returns the target of a seek over about `cylinders` cylinders, their exact number, and the sectors of a
-    /// track there.
+    /// Returns the target of a seek over about `cylinders` cylinders, their exact number, and the
+    /// sectors of a track there.
     pub(super) fn target(
         &self,
         survey: &mut Survey<'_, '_>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A turning platter, seen from outside: the angle at an instant.
+//! A turning platter as a host observes it: the angle at an instant.
 //!
 //! Angles are nanoseconds of a turn from an index mark of our own choice: the clock's zero. A
 //! spindle drifts against the clock; blocks that pass when expected keep the mark in place.

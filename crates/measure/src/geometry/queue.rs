@@ -30,7 +30,7 @@ const ORDERS: [Scheduler; 6] = [
 ];
 /// The number of batches of each size that are simulated.
 const BATCHES: u32 = 300;
-/// The index of the median among a table's quantiles.
+/// The level of the median, in ppm.
 pub(super) const MEDIAN_PPM: u32 = 500_000;
 
 /// An order, and how far its batch times are from the measured ones.

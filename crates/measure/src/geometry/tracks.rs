@@ -176,7 +176,7 @@ impl<'b, 'a> Survey<'b, 'a> {
                 return Ok(true);
             }
             off += 1;
-            // Two blocks that miss it by the same distance do not err.
+            // If two blocks in a row miss the line, lateness is not the reason.
             if off == 2 {
                 return Ok(false);
             }

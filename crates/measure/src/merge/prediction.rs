@@ -3,8 +3,9 @@
 
 use tidegate_model::drive_file::PredictionErrors;
 
-/// Adds errors of the same mechanics. Errors of the same kind of request replace known ones, but
-/// never by smaller largest errors; the quantiles are those of the new samples.
+/// Adds errors of the same mechanics. Errors of the same kind of request replace the known ones,
+/// except that the larger of both largest errors is kept; the quantiles are those of the new
+/// samples.
 pub(super) fn add(known: &mut Vec<PredictionErrors>, new: &PredictionErrors) {
     let is_same = |it: &&mut PredictionErrors| (it.op, it.size) == (new.op, new.size);
     match known.iter_mut().find(is_same) {

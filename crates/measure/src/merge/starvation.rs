@@ -33,8 +33,8 @@ pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> 
     })
 }
 
-/// Returns the starvation at each family of places that either of them has; none if neither has any,
-/// or if a request waited without end.
+/// Returns the starvation at each family of places that either of them has; none if neither has
+/// any, or if a request waited without end.
 fn places(file: &DriveFile, measured: &DriveFile) -> Vec<FamilyTimes> {
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     if is_endless || file.starvation_places.is_empty() && measured.starvation_places.is_empty() {
@@ -79,8 +79,8 @@ mod tests {
         file.starvation_depth_of(op, tidegate_model::Bytes::from_kib(4))
     }
 
-    /// Goal: the file claims no depth that was not measured. Method: a file without depths, of a
-    /// drive of 2, and a measurement of writes at 8.
+    /// Goal: the file claims no depth that was not measured. Method: a file that states no depth of
+    /// its starvation, of a drive of depth 2, and a measurement of writes at depth 8.
     #[test]
     fn a_starvation_stays_at_the_depth_at_which_it_was_measured() {
         let known = drive(2, "starvation_ns_max = 10");

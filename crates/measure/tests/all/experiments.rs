@@ -15,7 +15,7 @@ const CAPACITY: Bytes = Bytes::new(1 << 30);
 const SERVICE: Duration = Duration::from_ms(3);
 const DEPTH: u32 = 8;
 
-/// Serves one request after the other, each in [`SERVICE`]; those of priority first.
+/// Serves one request after the other, each in [`SERVICE`]; requests with priority come first.
 #[derive(Default)]
 struct Counter {
     waiting: VecDeque<Request>,
@@ -109,7 +109,7 @@ fn no_experiment_exceeds_the_depth() {
     assert!(profile.file.starvation_max.is_some() && !profile.file.priority.is_empty());
 }
 
-/// One service that has begun, then those of priority.
+/// The service that has begun is finished first, then the requests with priority are served.
 #[test]
 fn priority_waits_for_the_service_that_has_begun() {
     let profile = measured(&mut Counter::default(), CAPACITY, &params(&[Experiment::PRIORITY], 20));
@@ -121,8 +121,8 @@ fn priority_waits_for_the_service_that_has_begun() {
     }
 }
 
-/// Goal: the bound of a drive's queue is found. Method: the Fujitsu, whose file states its bound of
-/// 2.03 s in no other figure; within 2 %.
+/// Goal: the bound of a drive's queue is found. Method: the Fujitsu, whose bound of 2.03 s shows in
+/// no other figure of its file; within 2 %.
 #[test]
 fn starvation_bound_of_a_disk_is_found() {
     let file = fujitsu();

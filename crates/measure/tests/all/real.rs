@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The whole measurement on a real file, on the disk that holds the build directory.
-//! Skips with its reason where direct I/O or io_uring is not to be had.
+//! If direct I/O or io_uring is not available, a test prints why and is skipped.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,8 +133,8 @@ fn writes_are_measured_where_that_is_allowed() {
 }
 
 /// Goal: all experiments run on a real file; an experiment that does not apply to the device is
-/// skipped, and the report says so. Method: a file of one disk; none of its times is known, only
-/// their order.
+/// skipped, and the report says so. Method: a file on a real disk. Its times are unknown, so only
+/// the structure of the result is checked.
 #[test]
 fn drains_and_starvation_of_a_file_are_measured_and_priority_is_not() {
     let Some(file) = file(Access::ReadOnly) else { return };

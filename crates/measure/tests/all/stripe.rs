@@ -192,7 +192,8 @@ fn compare(planted: &Planted, found: &Stripe) -> Result<(), String> {
         .try_for_each(|&(bytes, ppm)| compare_share(planted, found, bytes, ppm))
 }
 
-/// Within 4.5 standard deviations of a binomial distribution, and one sample.
+/// Checks that a share is within 4.5 standard deviations of a binomial distribution, plus one
+/// sample.
 fn compare_share(planted: &Planted, found: &Stripe, bytes: u64, ppm: u64) -> Result<(), String> {
     let number = |it: u64| f64::from(u32::try_from(it).expect("a small number"));
     let (share, samples) = ((planted.shares)(&planted.ssd, bytes), number(found.samples));

@@ -160,9 +160,9 @@ mod tests {
         assert!(said(0.57).starts_with("with 57 % confidence"), "{}", said(0.57));
     }
 
-    /// Goal: the claim is right as often as it states. Method: 2,000 times 300 samples of a uniform
-    /// distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is not an upper
-    /// bound, fails in nearly half of them.
+    /// Goal: the claim is right as often as it states. Method: 2,000 sets of 300 samples of a
+    /// uniform distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is not an
+    /// upper bound, fails in nearly half of the sets.
     #[test]
     fn the_claim_holds_as_often_as_it_says() {
         use rand::{RngExt, SeedableRng};

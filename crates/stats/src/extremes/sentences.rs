@@ -7,7 +7,7 @@ use tidegate_model::Duration;
 
 use crate::extremes::{Fit, Fitted, Goodness, LevelRange, Refusal, Tail};
 
-/// Rounds an estimate up to three significant digits for printing. More digits would suggest a
+/// Rounds an estimate up, to three significant digits, for printing. More digits would suggest a
 /// precision that the estimate lacks.
 pub(super) fn told(time: Duration) -> Duration {
     let step = step(time);

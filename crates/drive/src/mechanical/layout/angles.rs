@@ -10,10 +10,10 @@ use crate::mechanical::rotation::Angle;
 /// The largest number of sectors on a track: angles are computed in 64 bits.
 pub(super) const SECTORS_PER_TRACK_MAX: u32 = 1 << 17;
 
-/// Units of a thousandth of a sector, multiplied by the track's sectors.
+/// The units in a thousandth of a sector, multiplied by the track's number of sectors.
 const UNITS: u64 = Angle::TURN.units() / 1_000;
 
-/// Units of a millionth of a turn.
+/// The units in a millionth of a turn.
 pub(super) const UNITS_PER_PPM: u64 = Angle::TURN.units() / 1_000_000;
 
 /// The angles at which the sectors of a track begin.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The common part of both layouts: extents and remapped sectors.
 //!
-//! A layout knows a sector's home. This module makes an extent of it, limited to the host's
-//! sectors, to the request, and to the next remapped sector.
+//! A layout knows a sector's home. This module extends it to a run of sectors, limited to the
+//! host's sectors, to the request, and to the next remapped sector.
 
 use tidegate_model::Lba;
 

@@ -99,7 +99,7 @@ impl Remaps {
         (sector < run.end()).then(|| run.home(sector))
     }
 
-    /// Returns the range of sectors around one that is not remapped: none in it is remapped.
+    /// Returns the largest range around an unremapped sector that contains no remapped sector.
     pub(super) fn between(&self, sector: u64) -> (u64, u64) {
         if self.runs.is_empty() {
             return (0, u64::MAX);

@@ -93,7 +93,7 @@ impl Slips {
 
     fn data_after_runs(&self, slot: u64, runs: usize) -> u64 {
         let Some(last) = runs.checked_sub(1) else { return slot };
-        // Within the run the subtraction is too large: the number of data is constant there.
+        // Within the run this subtracts too much: the number of data sectors is constant there.
         slot.saturating_sub(self.runs[last].slipped).max(self.data.get(last))
     }
 }

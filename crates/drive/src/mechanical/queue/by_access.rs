@@ -11,7 +11,7 @@ use super::eligible::Eligible;
 use super::pending::Pending;
 use super::reach::Reach;
 
-/// SATF: chooses the request whose sectors are under the head first.
+/// SATF: chooses the request whose first sector is under its head soonest.
 pub(super) fn soonest(eligible: &Eligible<'_>, reach: &impl Reach) -> usize {
     eligible.least_above(|pending| reach.access_min(pending), |pending| reach.access(pending))
 }

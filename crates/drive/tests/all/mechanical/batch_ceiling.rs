@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest time of a batch, on any disk: random parts, orders, caches and faults, random requests
-//! before the batch, and requests that continue others or lie anywhere.
+//! The longest time of a batch, on any disk: random parts, orders, caches and faults, random
+//! requests before the batch, and requests that continue others or lie anywhere.
 
 use tidegate_drive::Drive as _;
 use tidegate_drive::mechanical::BatchCeiling;
@@ -10,7 +10,7 @@ use tidegate_model::{Bytes, Duration, Lba, Op, Request, Time};
 use super::any_disk::{Dice, any_disk};
 use super::disk_support::{Host, request};
 
-/// As many as `DISKS` says, or enough for every build.
+/// The seeds of the random disks: as many as the environment variable `DISKS` says, or 4,000.
 fn disks() -> std::ops::Range<u64> {
     0..std::env::var("DISKS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_000)
 }
@@ -65,7 +65,8 @@ impl Case {
         request(self.ids, op, start, count)
     }
 
-    /// Returns the highest share of its ceiling that a batch takes, per mille; `None` without a ceiling.
+    /// Returns the highest share of its ceiling that a batch takes, per mille; `None` without a
+    /// ceiling.
     fn attack(&mut self, allowed: impl Fn(&BatchCeiling<'_>) -> Vec<Duration>) -> Option<u64> {
         let mechanics = self.mechanics.clone();
         let ceiling = BatchCeiling::of(&mechanics, &self.kinds).expect("a disk")?;

@@ -131,7 +131,7 @@ impl fmt::Display for Us {
     }
 }
 
-/// Asserts that the adversary comes within a given part of the ceiling and never above it.
+/// Asserts that the adversary stays at or below the ceiling, by at most one of `part` parts of it.
 fn check(name: &str, mechanics: &Mechanics, op: Op, kib: u64, part: u64, hint: Option<u64>) {
     let size = Bytes::from_kib(kib);
     let ceiling = Ceiling::of(mechanics, op, size).expect("a disk").expect("a ceiling");
@@ -155,8 +155,8 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics)> {
     })
 }
 
-/// Returns the part of the ceiling by which the adversary may stay below it. A disk that begins in
-/// the middle of a request saves up to a passage that the ceiling counts.
+/// Returns n if the adversary may stay below the ceiling by at most 1/n of it. A disk that begins
+/// in the middle of a request saves up to a passage that the ceiling counts.
 const fn part(mechanics: &Mechanics) -> u64 {
     if mechanics.zero_latency { 5 } else { 15 }
 }

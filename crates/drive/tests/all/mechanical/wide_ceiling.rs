@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The longest time of a batch on wide disks: 3,000 cylinders in two zones, where seeks decide. An
-//! adversary climbs over the places of a batch, its order, the position of the heads, and the instant.
-//! It may have the beginnings of some requests read into memory before. Some disks have remapped
-//! sectors.
+//! adversary varies the places of a batch, its order, the position of the heads, and the instant,
+//! and keeps changes that make the batch take longer. It may have the beginnings of some requests
+//! read into memory before. Some disks have remapped sectors.
 
 use tidegate_drive::Drive as _;
 use tidegate_drive::mechanical::{BatchCeiling, MechanicalDrive};
@@ -23,13 +23,13 @@ const ORDERS: [TrackOrder; 4] = [
     TrackOrder::SurfaceSerpentine,
 ];
 
-/// The disks of each order: as many as `DISKS` says, or enough for every build.
+/// The number of disks for each scheduler: the environment variable `DISKS`, or 60.
 fn disks() -> u64 {
     std::env::var("DISKS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-/// Returns curves of seeks: one that rises ever faster, one that is flat and then rises by a hundred
-/// times its time, one that falls at its end, a straight line, and one that rises ever more slowly.
+/// Returns seek curves: one that rises ever faster, one that is flat and then rises a hundredfold,
+/// one that falls at its end, a straight line, and one that rises ever more slowly.
 fn seeks() -> [Seek; 5] {
     let of = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
     [
@@ -47,7 +47,7 @@ fn seeks() -> [Seek; 5] {
     ]
 }
 
-/// Returns a random disk of this width with this order.
+/// Returns a random wide disk with this scheduler.
 fn wide_disk(dice: &mut Dice, scheduler: Scheduler) -> Mechanics {
     let mut mechanics = any_disk(dice);
     let Layout::Zones(zones) = &mut mechanics.layout else { unreachable!() };
@@ -125,7 +125,7 @@ impl Adversary {
         Self { remapped: remapped(&mechanics), mechanics, kinds, dice }
     }
 
-    /// Returns an access to this part of the disk, in thousandths.
+    /// Returns an access near this position, in thousandths of the disk, or near a remapped sector.
     fn at(&mut self, share: u64) -> Access {
         let kinds = self.kinds.clone();
         let (op, size) = self.dice.pick(&kinds);
@@ -243,10 +243,11 @@ impl Adversary {
 /// The numbers of requests of the batches.
 const COUNTS: [u32; 4] = [1, 2, 3, 6];
 
-/// The longest times that are allowed to batches of 1, 2, .. requests.
+/// The longest times allowed for batches of 1, 2, .. requests.
 type Limits = Vec<Duration>;
 
-/// Returns the ceilings of a disk, and one more; `None` without a ceiling.
+/// Returns the ceilings of batches up to one request more than the largest of `COUNTS`; `None`
+/// without a ceiling.
 fn ceilings(mechanics: &Mechanics, kinds: &[(Op, Bytes)]) -> Option<Limits> {
     let ceiling = BatchCeiling::of(mechanics, kinds).expect("a disk")?;
     Some(ceiling.batches(COUNTS[COUNTS.len() - 1] + 1))
@@ -278,7 +279,7 @@ fn no_batch_of_a_wide_disk_exceeds_its_ceiling() {
     }
 }
 
-/// Canary: seeks that are a tenth faster, in every order.
+/// Canary: ceilings computed with seeks that are a tenth faster, for every scheduler.
 #[test]
 fn ceilings_with_faster_seeks_are_caught() {
     let faster = |mechanics: &Mechanics| {
@@ -300,7 +301,7 @@ fn ceilings_with_faster_seeks_are_caught() {
     }
 }
 
-/// Canary: in sweeps, a ceiling that leaves the longest movement out.
+/// Canary: for schedulers that sweep, ceilings that leave the longest service out.
 #[test]
 fn ceilings_without_the_longest_movement_are_caught() {
     for scheduler in [Scheduler::Scan, Scheduler::CLook] {
@@ -313,7 +314,7 @@ fn ceilings_without_the_longest_movement_are_caught() {
     }
 }
 
-/// Canary: the same disks with all sectors beside their neighbours.
+/// Canary: ceilings computed for the same disks without remapped sectors.
 #[test]
 fn ceilings_without_remapped_sectors_are_caught() {
     let whole = |mechanics: &Mechanics| {

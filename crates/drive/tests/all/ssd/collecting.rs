@@ -33,8 +33,9 @@ fn writing_neighbour_makes_reads_wait_for_an_erase() {
     assert!(disturbed.quantile_ns(990_000) >= 10 * alone.quantile_ns(990_000));
 }
 
-/// Goal: the benefit of a large share of spare flash. Method: a neighbour overwrites 4 KiB at
-/// random; nothing is erased, and no read waits longer than a row.
+/// Goal: with a large share of spare flash, reads beside a writer wait for no erase. Method: a
+/// neighbour overwrites 4 KiB at random; nothing is erased, and no read waits longer than the
+/// program of a row.
 #[test]
 fn large_over_provisioning_keeps_erases_away_from_reads() {
     let (mut ssd, _) = builtin_ssd("sata-ssd");
@@ -47,8 +48,8 @@ fn large_over_provisioning_keeps_erases_away_from_reads() {
     assert!(disturbed.max_ns() <= alone.max_ns() + row_ns, "{} ns", disturbed.max_ns());
 }
 
-/// Goal: few writes, few outliers. Method: a write every 5 ms on a full drive, after all dies
-/// have begun a block and freed another: 99 of 100 reads take as long as alone.
+/// Goal: few writes delay few reads. Method: a write every 5 ms on a full drive, after all dies
+/// have begun a block and freed another: 99 of 100 reads take as long as without writes.
 #[test]
 fn slow_writes_leave_nearly_all_reads_alone() {
     let (ssd, _) = builtin_ssd("sata-ssd");
@@ -64,8 +65,8 @@ fn slow_writes_leave_nearly_all_reads_alone() {
     assert_eq!(disturbed.quantile_ns(990_000), alone.quantile_ns(990_000));
 }
 
-/// Goal: the benefit of suspending. Method: the drive and the neighbour of
-/// `writing_neighbour_makes_reads_wait_for_an_erase`, with suspending.
+/// Goal: a drive that suspends erases spares reads the wait for them. Method: the drive and the
+/// neighbour of `writing_neighbour_makes_reads_wait_for_an_erase`, with suspending.
 #[test]
 fn suspending_spares_reads_the_erase() {
     let (mut ssd, _) = builtin_ssd("sata-ssd");

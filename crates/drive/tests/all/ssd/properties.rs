@@ -112,7 +112,7 @@ fn step(host: &mut Checked<SsdDrive>) {
     host.step();
 }
 
-/// Returns the least and the longest time that a read of `units` units takes, alone on a drive
+/// Returns the shortest and the longest time that a read of `units` units takes, alone on a drive
 /// that is full and otherwise idle: everything in parallel, or one unit after the other.
 fn read_time_bounds_ns(ssd: &Ssd, units: u64) -> [u64; 2] {
     let transfer = |bytes: u64, rate: u64| (bytes * 1_000_000_000).div_ceil(rate);

@@ -57,8 +57,8 @@ fn drives_are_as_fast_as_data_sheets_say() {
     }
 }
 
-/// Goal: the steady state that reviews measure. Method: random writes for seconds, compared with
-/// the same on a drive that was filled once.
+/// Goal: random writes slow down to the steady state that reviews measure. Method: random writes
+/// for seconds, compared with the same on a drive that was filled once.
 #[test]
 fn random_writes_slow_down_to_the_steady_state() {
     for (name, least_times, steady) in [("sata-ssd", 4, 23_000), ("nvme-ssd", 4, 100_000)] {
@@ -71,8 +71,8 @@ fn random_writes_slow_down_to_the_steady_state() {
     }
 }
 
-/// Goal: programs that are suspended for reads, the selling point of such drives. Method: a
-/// reader beside 16 writers for a second.
+/// Goal: reads beside writes stay short on a drive that suspends programs for reads, the selling
+/// point of such drives. Method: a reader beside 16 writers for a second.
 #[test]
 fn nvme_ssd_reads_stay_short_beside_writes() {
     let (ssd, depth) = builtin_ssd("nvme-ssd");

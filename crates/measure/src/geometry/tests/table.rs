@@ -97,7 +97,7 @@ fn behaviour_of_the_disk_that_is_found() {
     }
 }
 
-/// Goal: how often a run on a late host fails, for the documentation.
+/// Goal: the documentation can state how often a run on a late host fails; prints the number.
 #[test]
 #[ignore = "140 runs, a quarter of a minute: `cargo test -p tidegate-measure --lib -- many_runs --ignored`"]
 fn many_runs() {

@@ -77,7 +77,7 @@ struct Builder {
     cylinders: u32,
     tree: Tree,
     draft: Draft,
-    /// The fault of the previous row, unless it is the last one.
+    /// The error of a row that is allowed only as the last one; reported if another row follows.
     surplus: Option<MechanicsError>,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// Creates regions of `slots` slots in a zone of `total`; fewer spares than slots.
+    /// Creates regions of `slots` slots in a zone of `total`; `spares` must be less than `slots`.
     pub(super) fn new(total: u64, slots: u64, spares: u64, is_front: bool) -> Self {
         Self { total, slots, data: slots - spares, full: total / slots, is_front }
     }
