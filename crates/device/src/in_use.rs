@@ -41,9 +41,9 @@ pub enum Use {
         /// The other device.
         holder: String,
     },
-    /// The kernel reports it in use, and no user is known.
+    /// The kernel refuses to open it exclusively, although the checks found no user.
     Claimed,
-    /// The kernel reports it in use, and no visible user is found.
+    /// The kernel reports it in use, and no user is visible in this mount namespace.
     Elsewhere,
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 
 use libc::{F_SETLEASE, F_UNLCK, F_WRLCK, SIGURG, c_int};
 
-/// Some C libraries' `libc` lacks this constant.
+/// The crate `libc` lacks this constant for some C libraries.
 const F_SETSIG: c_int = 10;
 
 /// Returns whether it is certain that no other process has the file open. Only the file's owner and

@@ -18,7 +18,7 @@ use crate::warning::Warning;
 /// A finished measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The drive file, ready to be written, without what was not measured.
+    /// The drive file, ready to be written; it lacks everything that was not measured.
     pub file: DriveFile,
     /// The longest drains from each start that was tried.
     pub starts: Vec<StartTimes>,

@@ -6,7 +6,7 @@
 //!   alone      x                        one small read
 //!   apart d    x  +  x + d              two at once: as long as one where different chips
 //!                                       serve them, longer where one chip serves both
-//!   pair       two at random places     how often both fall on one chip: how many there are
+//!   pair       two at random places     how often both fall on one chip: how many chips there are
 //!   at once n  n at random places       how many are served at once, including the link
 //!   beside     x, others writing        one read beside a flow of writes
 //! ```

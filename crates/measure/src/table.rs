@@ -80,8 +80,8 @@ pub(crate) fn add_families(tables: &mut Vec<MeasuredTable>, kind: Kind, new: Vec
     }
 }
 
-/// Returns the families of a table; for a table without families, its own times as those of random
-/// places.
+/// Returns the families of a table; for a table without families, one family: random places, with
+/// the table's own times.
 pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
     if table.families.is_empty() {
         let ns_max = table.ns_max.clone();
@@ -90,8 +90,8 @@ pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
     table.families.clone()
 }
 
-/// Returns the families of a file's starvation; for a file without families, its longest starvation
-/// as that of random places.
+/// Returns the families of a file's starvation; for a file without families, one family: random
+/// places, with the file's longest starvation.
 pub(crate) fn starved_families(file: &DriveFile) -> Vec<FamilyTimes> {
     let random =
         |longest: Duration| FamilyTimes::new(PlaceFamily::Random, None, vec![longest.ns()]);
@@ -120,8 +120,8 @@ pub(crate) fn join_families(known: &[FamilyTimes], new: Vec<FamilyTimes>) -> Vec
     all
 }
 
-/// Returns the longer times of both; samples and quantiles are those of the longer list, or of the
-/// one with more samples.
+/// Returns the longer times of both. Samples and quantiles are those of the longer list; of equally
+/// long lists, those of the one that was not screened, and then of the one with more samples.
 fn join_family(known: &FamilyTimes, new: FamilyTimes) -> FamilyTimes {
     let weight = |it: &FamilyTimes| (it.ns_max.len(), !it.screened, it.samples);
     let (main, other) =

@@ -46,8 +46,9 @@
 //! beginning of a read, the heads go straight to a later sector. S includes the path through the
 //! first sector (a movement to it, a turn, and the passage from it), and on that path the heads
 //! arrive no earlier. The argument requires a seek curve on which no detour by other tracks is
-//! shorter than the direct movement. If the curve rises too steeply or has a dent, it may not hold;
-//! then the batch is charged n times the longest service.
+//! shorter than the direct movement: a curve that rises too steeply or has a dent may allow one.
+//! It also requires that the heads stay where they are after a hit. If either fails, the batch is
+//! charged n times the longest service.
 //!
 //! *Starvation.* The order holds while no request has waited too long. If the bound of a batch
 //! reaches that time, the batch is charged n times the longest service, in any order.

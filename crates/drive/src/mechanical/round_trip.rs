@@ -7,8 +7,8 @@
 //! ```
 //! The same works if the head arrives within the second track: first the tail there, then the
 //! first track, then the second track's front. On one track a [`Piece`] does this. A drive with
-//! zero-latency access only within one track gains nothing at track crossings: it returns to the
-//! first track's front when it could have begun there in order.
+//! zero-latency access only within one track gains nothing at track crossings: it reaches the
+//! first track's front no sooner than if it had waited for the front and read in order.
 
 use tidegate_model::{Lba, Op, Time};
 

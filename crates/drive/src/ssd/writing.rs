@@ -134,7 +134,7 @@ impl SsdDrive {
         }
     }
 
-    /// Returns how many units are worth writing: rows for all dies of a stripe group, or less if
+    /// Returns how many units are worth writing: rows for all dies of a stripe group, or fewer if
     /// writes wait for room or for flash.
     fn units_to_write(&self) -> Option<u32> {
         let row = self.params.geometry.units_per_row;

@@ -70,8 +70,8 @@ impl Procedure for Single {
 /// Returns the times of all samples and the slow places; `None` without a sample.
 ///
 /// # Assumptions
-/// Between two requests for one place another is served, far away, but the device may still
-/// remember it: the time of the second is then its memory's time.
+/// Between two requests for one place, a request elsewhere is served. The device may still have the
+/// place in memory; the second request then takes the time of a hit.
 fn times(
     kind: Kind,
     samples: &[Sample],

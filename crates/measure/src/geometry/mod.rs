@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The parts of a hard disk, seen from outside: how fast it turns, what a command costs, where its
-//! zones are, how tracks follow each other, how long seeks take. A `[mechanics]` section is made
-//! from these figures.
+//! Infers the parts of a hard disk from the times of reads: how fast it turns, what a command
+//! costs, where its zones are, how tracks follow each other, how long seeks take. A `[mechanics]`
+//! section is made from these figures.
 //!
 //! Everything rests on one fact: a read completes when its last sector has passed the heads, so its
 //! completion shows the angle of that sector. With the turn known to parts per million, each read

@@ -148,9 +148,9 @@ fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     (high - low > apart).then_some((low, high))
 }
 
-/// Returns whether large skews are the rare kind, how often the rare kind occurs, and where first:
-/// the shortest period that explains all but a few. If both occur equally often, the larger counts
-/// as the rare one, as in a cylinder of two tracks.
+/// Returns whether large skews are the rare kind, the period at which the rare kind occurs, and the
+/// index at which it first does: the shortest period that explains all but a few skews. If both
+/// kinds are equally frequent, the larger counts as the rare one, as in a cylinder of two tracks.
 fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     let wrong = |rare: bool, period: usize, rest: usize| {
         let expected = |index: usize| index % period == rest;

@@ -36,8 +36,8 @@ const PAIRS: usize = 3;
 
 /// The turns of a disk, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// The minimum agreement of the visits. Eighty uniform angles agree this closely once in 10^17
-/// times.
+/// The minimum agreement of the visits. If their 88 angles were uniform, they would agree this
+/// closely less than once in 10^18 times.
 const AGREE_MIN: f64 = 0.7;
 /// The maximum agreement of reads at random places.
 const ANYWHERE_MAX: f64 = 0.5;
@@ -125,9 +125,9 @@ struct Place {
     /// The times of a turn and of a sector, as the steps show them.
     turn: f64,
     sector: f64,
-    /// The middle of the shorter steps.
+    /// The median time of the short steps.
     gap: f64,
-    /// Later visits: (time since the first, sectors further back).
+    /// Later visits: (time since `done`, sectors before `at`).
     visits: Vec<(f64, u64)>,
 }
 

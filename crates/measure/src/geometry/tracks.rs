@@ -34,7 +34,7 @@ const LATE: std::ops::Range<f64> = 0.004..0.1;
 const NOISY: f64 = 0.0003;
 /// A line is long enough when it covers this part of a turn.
 const REACH: f64 = 0.45;
-/// The steps by which the end of a track is approached, in parts of a track.
+/// The steps by which the search goes down to a track's beginning: this part of a track each.
 const PARTS: u64 = 8;
 /// How far the first line may err in the number of sectors of a track.
 const UNSURE: f64 = 0.04;
@@ -204,7 +204,8 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// Finds the track below a line's track. Smaller and smaller steps look for the beginning of
     /// each track, so that the search never comes back to blocks it has read.
     ///
-    /// It accepts one of `known` as the number of sectors when no other of them is left.
+    /// It accepts one of `known` as the number of sectors when it is the only one that is still
+    /// possible.
     fn track_of(&mut self, mut line: BlockLine, known: &[u64]) -> Seen<Option<Track>> {
         let block = self.probing.block();
         let part =

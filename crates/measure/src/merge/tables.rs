@@ -69,7 +69,8 @@ fn longest_of(table: &MeasuredTable, at: usize) -> Option<u64> {
     table.ns_max.get(at).copied()
 }
 
-/// Describes the entries of `known` that differ from `new`; `None` if `new` holds all of them.
+/// Says how many entries keep the time of `known`, which is longer or the only one; `None` if none
+/// does.
 pub(super) fn kept_of(known: &MeasuredTable, new: &MeasuredTable) -> Option<String> {
     let entries = known.ns_max.len().max(new.ns_max.len());
     let is_kept = |at: &usize| longest_of(known, *at) > longest_of(new, *at);

@@ -16,8 +16,9 @@ use crate::float;
 /// The share of ranges that must contain the correct level if the law is correct.
 pub const RANGE_CONFIDENCE: f64 = 0.95;
 
-/// The search for an end stops 2^40 scales from the estimate; if it finds none by then, the range
-/// has no end.
+/// The number of distances at which the search looks for an end: an eighth of a scale from the
+/// estimate, then twice as far each time. If none of them, up to 2^36 scales, is outside the range,
+/// the range has no end.
 const DOUBLINGS_MAX: u32 = 40;
 
 /// Halvings of the last step: they give more than three digits.

@@ -79,8 +79,8 @@ impl MechanicalDrive {
 
     /// Returns where the heads are, and when they can start for a read from `start` on.
     ///
-    /// Seek curves are measured from outside and include a command's processing. If the heads
-    /// hardly move, the cost of a hit, which needs no heads, remains.
+    /// Seek curves as a host measures them include the command's processing. If the heads hardly
+    /// move, the processing time of a hit, which needs no heads, still delays the read.
     fn heads_for_read(
         &self,
         now: Time,

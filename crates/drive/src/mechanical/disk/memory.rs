@@ -53,7 +53,7 @@ impl MechanicalDrive {
         self.commands.overhead(op, need, sectors.start) + self.commands.preparation()
     }
 
-    /// Records that a segment was read up to `end`, and drops the read part if the drive does.
+    /// Records that a segment was read up to `end`; a drive that gives up read sectors drops them.
     pub(super) fn keep(&mut self, segment: usize, end: u64) {
         self.segments.touch(segment);
         if self.cache.gives_up_read {

@@ -18,8 +18,9 @@ fn disk() -> PseudoDisk {
 /// The times b(1), b(2), .., the batches with their instants, and the completions.
 type Row<'a> = (&'a [u64], &'a [(u64, u64)], &'a [u64]);
 
-/// Goal: exact times of hand-made histories. Method: each row gives batches with their instants,
-/// and the instants of the completions; b(1) to b(4) are as above unless the row has its own.
+/// Goal: the requests of hand-made histories complete at the exact instants. Method: each row gives
+/// batches with their instants, and the instants of the completions; b(1) to b(4) are as above
+/// unless the row has its own.
 #[test]
 fn histories_take_the_times_computed_by_hand() {
     let rows: [Row<'_>; 8] = [

@@ -155,8 +155,8 @@ fn sequential_reads_take_the_predicted_time() {
     check_predictions(0, |_| (), serve);
 }
 
-/// Goal: data move before the request completes, and a request that reaches the heads first also
-/// completes nearly first.
+/// Goal: the access time is a part of the predicted service time, and the rest is no longer than a
+/// transfer can take: two turns, and one more for every 400 sectors.
 #[test]
 fn access_is_the_part_of_the_service_before_data_moves() {
     let file = load("fujitsu-max3036rc");
@@ -205,7 +205,8 @@ fn of_a_drive_with_faults_nothing_is_certain() {
     assert_eq!(Pair::of(file).serve(Op::Read, 1_000, Bytes::from_kib(4)).expected, None);
 }
 
-/// Goal: requests that the drive refuses have a harmless position.
+/// Goal: the model accepts a request beyond the end, which the drive refuses: it has no sectors and
+/// takes no access time.
 #[test]
 fn request_beyond_the_end_is_refused_at_once() {
     let file = load("fujitsu-max3036rc");
