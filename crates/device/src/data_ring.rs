@@ -74,7 +74,7 @@ enum Memory {
 /// An executor for requests that own their memory.
 pub struct DataRing {
     core: RingCore<Memory>,
-    /// The transfers that ended and were not taken.
+    /// The target's requests that have completed and were not taken.
     moved: Vec<Moved>,
     delivered: Vec<Delivered>,
     waker: Waker,

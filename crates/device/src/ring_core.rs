@@ -23,7 +23,7 @@ use crate::ring_limits::{SIZE_MAX, SLOTS_MAX};
 use crate::target::{Access, Target};
 use crate::uring::{TARGET, refused, timespec};
 
-/// The longest time that a closing ring waits for each further completion.
+/// The longest time that a closing ring waits for its last requests, in total.
 const LAST_WAIT: Duration = Duration::from_ms(10_000);
 
 /// A request that is pushed or in flight.
@@ -175,7 +175,8 @@ impl<M> RingCore<M> {
         self.silent.push(slot);
     }
 
-    /// Pushes an entry without a slot or memory; `name` must be above [`SLOTS_MAX`].
+    /// Pushes an entry without a slot or memory; `name` must exceed `u16::MAX`, because smaller
+    /// names are slots.
     pub(crate) fn push_other(&mut self, entry: squeue::Entry, name: u64) {
         self.push_entry(&entry.user_data(name));
     }

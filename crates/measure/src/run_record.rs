@@ -88,7 +88,8 @@ impl Runs {
         (!dates.is_empty()).then(|| dates.join(", gone on with "))
     }
 
-    /// Returns the state of the host: first what holds for all runs, then what holds for one.
+    /// Returns the state of the host, each line once; a line that does not hold for all runs names
+    /// its run.
     pub(crate) fn host(&self) -> Vec<String> {
         let lines: Vec<_> = self.0.iter().map(RunRecord::lines).collect();
         // Other modules look for exactly this line.

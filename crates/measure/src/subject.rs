@@ -60,7 +60,7 @@ pub(crate) struct Probe {
 /// An object that can be measured. No two outstanding requests start at the same position: a
 /// position identifies its request.
 pub(crate) trait Subject {
-    /// Sends these requests to the device, all at once, and returns the time when it began.
+    /// Sends these requests to the device, all at once, and returns when the submission began.
     fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time>;
 
     /// Waits until at least one request completes, and appends the positions of all completed ones.

@@ -84,7 +84,7 @@ pub(super) struct Found {
     region: u64,
     /// Usable slots before the data of the region, if slips use spares.
     before: u64,
-    /// The number of slips before it, approximately.
+    /// The number of runs of slips before it, approximately.
     pub(super) runs: usize,
 }
 
