@@ -2,10 +2,10 @@
 //! An io_uring executor that moves clients' data: reads, writes and flushes of one target, and the
 //! bytes of clients' sockets.
 //!
-//! As with [`crate::Ring`], one system call submits a batch and begins the wait. Unlike there, each
-//! request brings its own memory, which the completion returns, and other threads can wake the
-//! waiting thread. Disk and sockets share each system call: one call submits the requests of some
-//! clients and the replies to others, and waits for both.
+//! As with [`crate::Ring`], one system call submits a batch and begins the wait. Unlike with
+//! `Ring`, each request brings its own memory, which its completion returns, and other threads can
+//! wake the waiting thread. Disk and sockets share each system call: one call submits the requests
+//! of some clients and the replies to others, and waits for both.
 //!
 //! ```text
 //!   free --push--> pushed --wait--> in flight --reap--> free

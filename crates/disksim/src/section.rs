@@ -162,7 +162,7 @@ impl Section {
         self.report_ignored_but(known, |_| false, report);
     }
 
-    /// The same, without the parameters that have no effect in this block.
+    /// Reports the same, except parameters that have no effect in this block.
     pub(crate) fn report_ignored_but(
         &self,
         known: &Known<'_>,

@@ -160,8 +160,8 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// Returns the shortest distance beyond a block that has many conflicts, and no fewer than the
-    /// next distance has: halfway there, half of all pairs conflict already.
+    /// Returns the shortest distance beyond a block at which many pairs conflict, and no fewer than
+    /// at the next distance: halfway there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =

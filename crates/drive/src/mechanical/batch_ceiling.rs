@@ -150,8 +150,8 @@ impl<'a> BatchCeiling<'a> {
         self.one * u64::from(requests)
     }
 
-    /// Returns the longest wait of a request while other requests are sent and `depth` requests are
-    /// outstanding; `None` if nothing bounds it.
+    /// Returns the longest wait of a request while other requests are sent and at most `depth`
+    /// requests are outstanding; `None` if nothing bounds it.
     ///
     /// When it has waited for `starvation_ns`, one request is in service and at most `depth - 2`
     /// older ones go before it.

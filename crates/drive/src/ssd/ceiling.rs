@@ -12,8 +12,8 @@ use super::line::time;
 /// # Bound
 /// `overhead + n (u (read + channel + link) + command)`: every unit of every request lies on a page
 /// of its own, all of these pages on one die, and no stage works while another does. Each stage is
-/// busy whenever it holds something. So the last part leaves a stage no later than the stage before
-/// it finishes, plus the time of all the work that the stage itself has.
+/// busy whenever it holds something, so it finishes at most the time of all its own work after the
+/// stage before it has finished.
 ///
 /// # Assumptions
 /// Without writes there is no program, no erase and no garbage collection. A request may begin

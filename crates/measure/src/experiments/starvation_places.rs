@@ -54,7 +54,8 @@ impl AtPlaces for Starved {
         self.flows
     }
 
-    /// The place of the one request, the first of the others' places, and the number of theirs.
+    /// The one request's place, the first of the others' places, and the number of the others'
+    /// places.
     fn chosen(&self, _entry: usize) -> usize {
         3
     }

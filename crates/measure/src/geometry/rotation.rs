@@ -36,8 +36,8 @@ const PAIRS: usize = 3;
 
 /// The turns of a disk, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// The minimum agreement of the visits. If their 88 angles were uniform, they would agree this
-/// closely less than once in 10^18 times.
+/// The minimum agreement of the visits. As many uniform angles, 88, agree this closely less than
+/// once in 10^18 times.
 const AGREE_MIN: f64 = 0.7;
 /// The maximum agreement of reads at random places.
 const ANYWHERE_MAX: f64 = 0.5;

@@ -34,7 +34,7 @@ const LATE: std::ops::Range<f64> = 0.004..0.1;
 const NOISY: f64 = 0.0003;
 /// A line is long enough when it covers this part of a turn.
 const REACH: f64 = 0.45;
-/// The steps by which the search goes down to a track's beginning: this part of a track each.
+/// The search goes down to a track's beginning in steps of this part of a track.
 const PARTS: u64 = 8;
 /// How far the first line may err in the number of sectors of a track.
 const UNSURE: f64 = 0.04;

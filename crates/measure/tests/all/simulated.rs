@@ -85,8 +85,8 @@ impl Drive for Notebook {
     }
 }
 
-/// Goal: writes do not go where reads just were, which a device may remember. Method: all places of
-/// both; chance gives less than one in a thousand.
+/// Goal: writes do not go where reads just were, which a device may still have in memory. Method:
+/// compares all places of both; less than one in a thousand is the same by chance.
 #[test]
 fn writes_go_to_other_places_than_reads() {
     let kind = |op| Kind { op, size: ProfileParams::SIZE };

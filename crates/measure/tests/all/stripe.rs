@@ -3,9 +3,9 @@
 //!
 //! The profiler sees each drive as it sees a real one: reads of 4 KiB and writes of a neighbour,
 //! nothing else. The test computes the expected figures from the parameters alone, without the
-//! drive, by the rule by which a drive that was filled once deals data over its dies. The canary
-//! swaps what was planted: drives differ in every figure, so a comparison that accepts a swap would
-//! detect nothing.
+//! drive: it applies the rule that deals data over the dies of a drive that was filled once. The
+//! canary swaps what was planted: drives differ in every figure, so a comparison that accepts a
+//! swap would detect nothing.
 
 use std::sync::atomic::AtomicBool;
 

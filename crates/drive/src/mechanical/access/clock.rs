@@ -17,8 +17,8 @@ use tidegate_model::{Duration, Time};
 /// The number of corrections of the largest size that add up to a turn.
 const STEPS_PER_TURN: u64 = 1_024;
 
-/// A completion is near its expected instant if it is off by at most one of this many parts of a
-/// turn, not counting lost turns.
+/// A completion is near its expected instant if it is off by at most `1 / NEAR_PER_TURN` of a turn,
+/// not counting lost turns.
 const NEAR_PER_TURN: u64 = 16;
 
 /// The number of near completions that settle the clock; a far one cancels [`FAR_COST`] of them.

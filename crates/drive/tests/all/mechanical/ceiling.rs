@@ -131,7 +131,7 @@ impl fmt::Display for Us {
     }
 }
 
-/// Asserts that the adversary stays at or below the ceiling, by at most one of `part` parts of it.
+/// Asserts that the adversary never exceeds the ceiling and comes within `1 / part` of it.
 fn check(name: &str, mechanics: &Mechanics, op: Op, kib: u64, part: u64, hint: Option<u64>) {
     let size = Bytes::from_kib(kib);
     let ceiling = Ceiling::of(mechanics, op, size).expect("a disk").expect("a ceiling");

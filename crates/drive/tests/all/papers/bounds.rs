@@ -48,9 +48,9 @@ fn skews(file: &DriveFile) -> [Duration; 2] {
 }
 
 /// Returns the longest time from the moment when a read's first sector is under the head until
-/// the drive is free. It consists of its sectors at the lowest density; at each track change the
-/// skew, within which the arm moves (`skews_leave_time_for_the_arm`); the command, which the
-/// drive processes while the heads are busy, if they are; and the last sector on the bus.
+/// the drive is free. The time consists of the read's sectors at the lowest density; the skew at
+/// each track change, within which the arm moves (`skews_leave_time_for_the_arm`); the command,
+/// which the drive processes while the heads are busy, if they are; and the last sector on the bus.
 /// Zero-latency access changes the order only if it is faster, and the bus, which is faster than
 /// the medium, catches up.
 fn transfer_max(file: &DriveFile, size: Bytes) -> Duration {

@@ -49,7 +49,8 @@ fn figures_are_those_of_the_paper() {
 }
 
 /// Section 2.3: best effort gets 39.9 MB/s while a real-time task reads without a pause; all
-/// slots of the queue are in use. Within 5 %: the unit, and one disk's random positions.
+/// slots of the queue are in use. Within 5 %, for the paper's unit and for one disk's random
+/// positions.
 #[test]
 fn best_effort_gets_40_mb_beside_a_task_that_reads_without_a_pause() {
     let file = fujitsu();

@@ -44,7 +44,7 @@ fn large_over_provisioning_keeps_erases_away_from_reads() {
     let alone = beside(&ssd, None).0;
     let (disturbed, host) = beside(&ssd, Some(Load::random(Op::Write, 16)));
     assert_eq!(host.drive.counters().blocks_erased, 0);
-    let row_ns = ssd.program_ns * 11 / 10; // and what may be on channel and link
+    let row_ns = ssd.program_ns * 11 / 10; // plus a margin for other transfers on channel and link
     assert!(disturbed.max_ns() <= alone.max_ns() + row_ns, "{} ns", disturbed.max_ns());
 }
 

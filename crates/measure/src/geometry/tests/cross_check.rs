@@ -17,12 +17,13 @@ fn disks_with_tables() -> impl Iterator<Item = (&'static str, Mechanics, Vec<Mea
     })
 }
 
-/// The disks whose tables an earlier version of the simulation measured, as this check shows: for
-/// this one the medians are longer by 9 %, and a run of its command gives the shorter ones.
+/// The disks whose tables were measured with an earlier version of the simulation, as this check
+/// shows. The medians in this disk's file are longer by 9 % than those that the command in the file
+/// gives now.
 const STALE: [&str; 1] = ["seagate-36es2"];
 
 /// Goal: no false alarm on the built-in disks, neither for their own mechanics nor for those that
-/// are found from outside.
+/// the measurement finds.
 #[test]
 fn mechanics_and_tables_of_one_disk_agree() {
     for (name, planted, tables) in disks_with_tables() {

@@ -43,8 +43,8 @@ fn of_5_ms() -> Box<dyn Drive> {
 }
 
 /// Goal: a device on which every read takes 5 ms is not mistaken for a disk. It completes at
-/// multiples of 5 ms, as if it turned, but does so for all places alike. A late host delays
-/// everything that follows.
+/// multiples of 5 ms, as if it turned, but does so for all places alike. On a late host, each delay
+/// shifts all later completions, so they have no period at all.
 #[test]
 fn a_device_that_always_takes_equally_long_does_not_turn() {
     let [punctual, late] = verdicts(of_5_ms, 1 << 27);
