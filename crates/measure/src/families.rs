@@ -11,8 +11,7 @@
 //!   climb .... a search over places, their order and the starting position of the heads
 //! ```
 //!
-//! The three parts take seven tenths of the samples of the experiment that they repeat, so a
-//! measurement of both takes at most twice its time.
+//! The three parts together take about 70 % of the samples of the experiment that they repeat.
 
 mod climb;
 mod source;
