@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares a device with the one that the drive file was measured on.
 //!
-//! Policies whose proof rests on predicted service times are refused on a device whose mechanics,
-//! or the error of whose predictions, were measured elsewhere or not at all.
+//! A policy whose proof rests on predicted service times is refused unless both the device's
+//! mechanics and the predictions' error were measured on this very device.
 //!
-//! A table of another device is a doubt: the device may still be as fast. Mechanics of another
-//! device say nothing at all about this one.
+//! A batch table that was measured on another device only adds a doubt to the bounds, because this
+//! device may be as fast. Another device's mechanics say nothing about this one.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ pub enum UnknownDevice {
         /// The target file.
         device: PathBuf,
     },
-    /// Nothing says how the device moves.
+    /// The drive file has no mechanics.
     #[error(
         "`{policy}` rests on the mechanics of this very device, but the drive file of `{drive}` has \
          no [mechanics]; measure them with `{}`, and name NEW.drive.toml as the drive",
@@ -72,7 +72,7 @@ pub enum UnknownDevice {
         /// The device.
         device: PathBuf,
     },
-    /// Nothing says how far the predictions are off.
+    /// The drive file does not state the predictions' error.
     #[error(
         "`{policy}` rests on predicted service times, but the drive file of `{drive}` does not say \
          how far they are off for {}s of {size}; measure it with `{}`, where FILE is that drive file",
@@ -107,7 +107,7 @@ pub fn check(
         return Ok(());
     }
     let (name, device) = (|| drive.name.clone(), || facts.path.clone());
-    // First of all, because no measurement mends it.
+    // Checked first, because no measurement can remove this obstacle.
     if facts.file_system.is_some() {
         return Err(UnknownDevice::File { policy, device: device() });
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs a workload under a policy against a device, on one thread, and serves exports.
 //!
-//! [`run()`] is the loop of every host (`host`) on a [`DeviceBackend`], a real device on the real
-//! clock, observed by a [`DeviceWatch`]. Tests use a simulated drive instead.
+//! [`run()`] runs the loop that all hosts share (`tidegate_host`) on a [`DeviceBackend`], which is
+//! a real device on the real clock, and observes it with a [`DeviceWatch`]. Tests use a simulated
+//! drive instead.
 //!
 //! The caller must request real-time scheduling once, in the thread that calls [`run()`] and before
 //! it makes a backend: `tidegate_platform::realtime::request` returns what was granted.

@@ -2,7 +2,7 @@
 //! A client on any stream: it submits requests and takes replies in the order of their arrival.
 //!
 //! Replies are buffered; requests are not. A client that submits many writes without taking replies
-//! may wait for the server, and the server for it: bound the number of outstanding requests.
+//! can deadlock with the server: limit the number of outstanding requests.
 
 mod handshake;
 mod load;
@@ -21,7 +21,7 @@ pub use handshake::list;
 pub use load::{Load, Loaded};
 pub use stream::Stream;
 
-/// The bytes that are read at once.
+/// The size of the read buffer.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// The largest chunk that a client accepts besides data.
@@ -388,7 +388,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// Returns where a chunk's data belongs in its request's.
+/// Returns the range of the request's data that the chunk fills.
 fn range_of(of: &Outstanding, at: u64, count: u64) -> Result<std::ops::Range<usize>, ClientError> {
     let range = || {
         let begin = usize::try_from(at.checked_sub(of.offset)?).ok()?;

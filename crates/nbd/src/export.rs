@@ -34,7 +34,8 @@ pub struct ExportInfo {
 }
 
 impl ExportInfo {
-    /// Returns the transmission flags; a read may ask for one piece only if replies are structured.
+    /// Returns the transmission flags; reads in one piece are offered only if replies are
+    /// structured.
     pub fn flags(&self, is_structured: bool) -> u16 {
         let when = |condition: bool, flag: u16| if condition { flag } else { 0 };
         let is_writable = !self.is_read_only;

@@ -93,7 +93,7 @@ pub struct Entered {
     pub export: ExportInfo,
     /// The agreed form of the replies.
     pub dialect: Dialect,
-    /// The bytes that the client has sent since.
+    /// The bytes that the client sent after the handshake.
     pub rest: Vec<u8>,
 }
 
@@ -159,7 +159,7 @@ impl Handshake {
     /// forgotten, because anyone could have sent it.
     ///
     /// # Errors
-    /// [`HandshakeError::Injected`] if the client has sent unencrypted bytes since.
+    /// [`HandshakeError::Injected`] if the client sent unencrypted bytes after its STARTTLS.
     pub fn encrypted(self) -> Result<Self, HandshakeError> {
         if !self.input.is_empty() {
             return Err(HandshakeError::Injected);
@@ -387,7 +387,7 @@ impl Handshake {
         self.reply(option, wire::REP_ACK, b"");
     }
 
-    /// Lets the selected context count only for its own export.
+    /// Keeps the selected context only if it was selected for this export.
     fn settle_context(&mut self, name: &[u8]) {
         self.dialect.has_allocation = self.context_of.as_deref() == Some(name);
     }

@@ -54,7 +54,7 @@ impl Session {
         } else {
             self.put_chunk(out, request, wire::REPLY_TYPE_BLOCK_STATUS, true, 12);
             out.put_u32(ALLOCATION_ID);
-            // A compact header has no longer range.
+            // A compact header cannot state a longer range.
             out.put_u32(u32::try_from(request.length).unwrap_or(u32::MAX));
             out.put_u32(0);
         }

@@ -204,7 +204,7 @@ proptest! {
     }
 }
 
-/// A server whose replies can name no request, which breaks the protocol.
+/// A server that can reply with a cookie that no request has, which breaks the protocol.
 #[derive(Default)]
 struct UnnamedReplies {
     server: Memory,
@@ -215,7 +215,7 @@ impl Read for UnnamedReplies {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.server.read(bytes)?;
         if self.is_confused && count > 0 {
-            // The last byte of the number.
+            // The last byte of the cookie.
             bytes[wire::SIMPLE_REPLY_BYTES - 1] ^= 0x80;
         }
         Ok(count)

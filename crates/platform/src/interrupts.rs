@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts the interrupts and softirqs of one processor by name: they may have taken its time.
+//! Counts the interrupts and softirqs of one processor by name, because they may have taken its
+//! time.
 
 use std::collections::BTreeMap;
 use std::fs;

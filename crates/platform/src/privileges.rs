@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Advice to a user whose request the kernel has refused; a user who is root already gets advice of
-//! its own.
+//! Advice to a user whose request the kernel has refused; root gets different advice.
 
 /// Returns `as_user`; for root, returns what can withhold the permission from root.
 pub fn advice(as_user: &'static str) -> &'static str {

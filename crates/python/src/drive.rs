@@ -94,7 +94,7 @@ impl Drive {
 }
 
 impl Drive {
-    /// Makes a drive of a drive file that no file on disk has.
+    /// Makes a drive from a drive file that exists only in memory.
     fn made(file: DriveFile) -> Self {
         let text = file.to_toml();
         let origin = file_origin(Path::new(&file.name), &text);

@@ -3,7 +3,7 @@
 //! simulations.
 //!
 //! Results cross the border as the JSON of the commands; the Python half makes objects and frames
-//! from it. Nothing is computed in Python that these crates know.
+//! from it. Python computes nothing that these crates can compute.
 
 mod drive;
 mod fault;

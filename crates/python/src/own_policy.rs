@@ -69,7 +69,7 @@ pub(crate) struct Complete {
     has_failed: bool,
 }
 
-/// A queued request was cancelled; for any other the event has no effect.
+/// A request was cancelled. If it is not queued, the event has no effect.
 #[pyclass(frozen, get_all, module = "tidegate.policy")]
 pub(crate) struct Cancel {
     id: u64,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Fleets that are refused, and changes of plans whose fleet, contracts or disks are others now."""
+"""Fleets that are refused, and changes of plans after the fleet, contracts or disks changed."""
 
 import subprocess
 import sys

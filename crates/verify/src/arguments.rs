@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The theorems by which a response is a bound.
+//! The theorems that prove a stated response to be a bound.
 //!
 //! | argument | statement | machine-checked |
 //! |---|---|---|
@@ -98,8 +98,8 @@ fn min_period(system: &System) -> Option<u128> {
     holds.then(|| h + system.cost(system.sum() % system.z))
 }
 
-/// A for each number of requests of a job; empty unless every R is below its period, and, where
-/// another order counts, all queued requests fit into one batch.
+/// A for each number of requests of a job; empty unless every R is below its period, and, if
+/// requests are not served in the order of their release, all queued requests fit into one batch.
 fn backlog(certificate: &Certificate, system: &System) -> Result<BTreeMap<u128, u128>, Refusal> {
     let mut longest = BTreeMap::new();
     let is_below = system.tasks.iter().all(|task| task.r.is_some_and(|r| r < task.p));
@@ -124,7 +124,7 @@ fn backlog_step(step: &BacklogStep, system: &System, task: usize) -> Result<u128
     if system.z <= sum - system.tasks[task].e {
         carry_ins.insert(system.z);
     }
-    // More sizes than the tasks can form only raise the bound.
+    // Sizes that the tasks cannot form may be stated too: they only raise the bound.
     let stated: Vec<u128> = step.carry_ins.iter().map(|&y| y.into()).collect();
     if !carry_ins.iter().all(|y| stated.contains(y)) || stated.iter().any(|&y| y > most) {
         return Err(StepFault::CarryIns);

@@ -57,7 +57,7 @@ pub struct FileHash {
 pub struct HostTime {
     /// J: until the policy sees a job.
     pub release_ns: u64,
-    /// h: the part of it that each batch time contains.
+    /// h: the host's time that each batch time contains.
     pub batch_ns: u64,
     /// c: until the client has the answer.
     pub reply_ns: u64,
@@ -140,6 +140,6 @@ pub struct BacklogStep {
     pub batches: u64,
     /// The size of the last batch.
     pub last: u64,
-    /// The sum of their times.
+    /// The sum of the times of all these batches.
     pub response_ns: u64,
 }

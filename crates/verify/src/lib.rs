@@ -6,8 +6,8 @@
 //! bounds; it only checks that the responses which a certificate states satisfy one of the theorems
 //! of `docs/theory`. Clarity comes before speed: no work is shared or skipped.
 //!
-//! A certificate speaks of numbers: tasks, a batch table, z, beta. That these are the workload's and
-//! the drive's is for the caller to compare; `tidegate verify --workload` does.
+//! A certificate holds only numbers: tasks, a batch table, z, beta. This crate does not check that
+//! they are the workload's and the drive's; `tidegate verify --workload` does.
 
 mod arguments;
 mod certificate;

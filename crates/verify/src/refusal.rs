@@ -115,13 +115,13 @@ pub enum Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepFault {
-    /// No task has such jobs, or some have no step.
+    /// A task has no step, or a step belongs to no task.
     #[error("the steps are not those of the tasks")]
     Tasks,
     /// The sizes of the batch in flight are not those that the tasks can form.
     #[error("the sizes of the batch in flight are not those that the tasks can form")]
     CarryIns,
-    /// The sum is not that of its batches.
+    /// The stated response is not the sum of its batches' times.
     #[error("the sum is not that of its batches")]
     Sum,
     /// Another size of the batch in flight gives a longer wait.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The tasks and the drive of a certificate, in numbers without limits that matter.
+//! The tasks and the drive of a certificate, in integers that cannot overflow below the horizon.
 
 use std::collections::BTreeSet;
 
@@ -83,11 +83,12 @@ impl System {
         self.times[usize::try_from(requests).expect("at most z")]
     }
 
-    /// Returns the sums up to `most` of sets of tasks; `without` leaves one task out.
+    /// Returns the numbers of requests, up to `most`, that sets of tasks have together; `without`
+    /// leaves one task out.
     pub(crate) fn totals(&self, most: u128, without: Option<usize>) -> BTreeSet<u128> {
         let mut totals = BTreeSet::from([0]);
         for (index, task) in self.tasks.iter().enumerate() {
-            // Once every total is there, no task adds another.
+            // Once every total from 0 to `most` is there, no task adds another.
             if Some(index) != without && (totals.len() as u128) <= most {
                 let more: Vec<u128> = totals.iter().map(|total| total + task.e).collect();
                 totals.extend(more.into_iter().filter(|&total| total <= most));

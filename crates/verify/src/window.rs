@@ -41,7 +41,7 @@ struct Window<'a> {
     carried: u128,
     /// b(s).
     lead: u128,
-    /// theta of each task, for one job of it in the carry-in, for two, and so on.
+    /// theta of each task, for one of its jobs in the carry-in, for two, and so on.
     again: Vec<Vec<u128>>,
     /// The latest release in the window.
     end: u128,
@@ -121,8 +121,8 @@ impl<'a> Window<'a> {
         dispatch + self.system.cost(last) - release
     }
 
-    /// Returns the requests that the carry-in takes away from the window, at least. The loss of
-    /// the job's own task counts at the job's release.
+    /// Returns the least number of requests that the carry-in takes away from the window. The loss
+    /// of the job's own task counts at the job's release.
     fn loss(&self, length: u128, own: Option<(usize, u128)>) -> u128 {
         let mut lost: Vec<(u128, u128)> = Vec::new();
         for (index, (task, again)) in self.system.tasks.iter().zip(&self.again).enumerate() {

@@ -115,7 +115,7 @@ EXPORT struct owned *shim_insert(struct bench *bench, const struct shim_request 
 	return owned;
 }
 
-/* Whatever still points to a request that is gone must show. */
+/* Overwrites a request before it is freed, so that a use of it afterwards shows. */
 static void forget(struct owned *owned)
 {
 	memset(owned, 0xa5, sizeof(*owned));
@@ -136,7 +136,7 @@ EXPORT int shim_cancel(struct bench *bench, struct owned *owned)
 	return 1;
 }
 
-/* Frees a request of a bench that is used no more. */
+/* Frees a request that is still held by a bench which is no longer used. */
 EXPORT void shim_drop(struct owned *owned)
 {
 	forget(owned);

@@ -44,7 +44,7 @@ impl KernelPolicy {
         Ok(Self { library, bench, requests: HashMap::new() })
     }
 
-    /// Returns whether best effort that waits is served some time, even if no task releases a job.
+    /// Returns whether waiting best effort is eventually served, even if no task releases a job.
     #[expect(unsafe_code, reason = "calls C")]
     pub fn serves_best_effort(&self) -> bool {
         // SAFETY: the bench lives as long as `self`.

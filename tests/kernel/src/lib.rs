@@ -2,8 +2,8 @@
 //! Holds the decisions of the kernel target, in C, to those of the policies, in Rust.
 //!
 //! Both get the same events and must decide the same at every question, whatever a device or its
-//! users do. The tests feed random streams and those of simulated workloads. Sources in which one
-//! line is wrong show that they can fail.
+//! users do. The tests feed random streams and those of simulated workloads. Faults that are
+//! planted in the C sources show that the tests can fail.
 
 pub mod duel;
 pub mod faults;

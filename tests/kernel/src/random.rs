@@ -95,7 +95,7 @@ struct Stream<'a> {
     timer: Option<u64>,
     /// Best-effort requests that users keep outstanding.
     load: usize,
-    /// One of how many jobs breaks its contract.
+    /// One in this many jobs breaks its contract.
     honesty: u32,
     has_cancels: bool,
     /// The unit of positions.
@@ -128,7 +128,7 @@ pub fn play(seed: u64, plan: &Plan, policy: &mut impl Policy) {
 }
 
 impl Stream<'_> {
-    /// All events of an instant, its round, and the way to the next instant.
+    /// Plays all events of an instant and its round, then goes to the next instant.
     fn instant(&mut self, policy: &mut impl Policy) {
         self.complete(policy);
         self.cancel(policy);
@@ -146,7 +146,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Now and then cancels a request that waits, or in vain one on the device.
+    /// Now and then cancels a queued request, or tries to cancel one on the device, which has no
+    /// effect.
     fn cancel(&mut self, policy: &mut impl Policy) {
         if !self.has_cancels || self.rng.random_ratio(5, 6) {
             return;
@@ -243,7 +244,8 @@ impl Stream<'_> {
         }
     }
 
-    /// How long a request takes of which `outstanding` are on the device: seldom more than b.
+    /// Draws how long a request takes while `outstanding` requests are on the device: seldom longer
+    /// than b(outstanding).
     fn service(&mut self, outstanding: usize) -> u64 {
         let table = &self.plan.table;
         let count = u32::try_from(outstanding).expect("a few").min(table.batch_max());

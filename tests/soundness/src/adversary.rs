@@ -23,10 +23,10 @@
 //!    batch is sent. All batches before that are full in any case, so neither shorter batches nor
 //!    other releases can delay the job further, and releases within T can only enlarge its last
 //!    batch.
-//! 3. A state dominates another with as many requests queued, if no task has to wait longer, the
-//!    batch in flight has at least as much time remaining, and it may end as soon (see `frontier`).
-//!    A batch may end early, so "ending" is not a separate step but the first half of sending the
-//!    next batch: the dominating state must be able to follow.
+//! 3. A state dominates another one with the same number of queued requests if each task may
+//!    release as early, the batch in flight may last as long, and it may end as early (see
+//!    `frontier`). It can then imitate every step of the other. Since a batch may end early, its
+//!    end is no step of its own but the first half of sending the next batch.
 
 use crate::dual_queue::{Queue, Search, State, frontier};
 use crate::frontier::Frontier;

@@ -27,17 +27,18 @@ pub struct Attack<'a> {
     pub what: &'a str,
     /// The seed of the systems.
     pub seed: u64,
-    /// How often systems are drawn.
+    /// The number of draws.
     pub draws: u64,
-    /// Draws the systems of a number.
+    /// Makes the systems of the draw with this number; there can be none.
     pub draw: fn(&mut Pcg64, u64) -> Vec<SmallSystem>,
     /// The search.
     pub search: Search,
-    /// The freedom of the search for unsafe bounds.
+    /// What the adversary may do in the search for unsafe bounds.
     pub rules: Rules,
     /// The bounds, by name.
     pub bounds: &'a [(&'a str, Bound)],
-    /// Whether the bounds are also compared with the possible worst case of this system.
+    /// Whether the bounds are also compared with the worst case of this system under
+    /// [`Rules::REAL`], for exactness and tightness.
     pub is_compared: fn(&SmallSystem) -> bool,
     /// Whether the first bound must equal this worst case.
     pub is_exact: fn(&SmallSystem, &WorstCase) -> bool,
@@ -216,8 +217,8 @@ pub fn assert_caught(
     println!("`{name}` caught by system {number}: {violation}");
 }
 
-/// Asserts that two searches find the same responses in every system of which both find all, and
-/// that these systems are at least `compared_min`.
+/// Asserts that two searches find the same responses in every system that both search completely,
+/// and that there are at least `compared_min` such systems.
 ///
 /// # Panics
 /// If the searches disagree.

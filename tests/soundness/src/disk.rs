@@ -44,7 +44,7 @@ impl Disk {
         Self { file, workload, drive_seed: 7, seed: 11 }
     }
 
-    /// Returns what is known of the disk's positions.
+    /// Returns the access times that the disk's mechanics predict; `None` without mechanics.
     #[must_use]
     pub fn access(&self) -> Option<Box<dyn AccessTime>> {
         tidegate_drive::access_time(&self.file)
@@ -106,9 +106,9 @@ pub struct Outcome {
     pub response_max: Duration,
     /// Throughput of real time and best effort together.
     pub throughput_bytes_per_s: u64,
-    /// How often the contract of the bound applied.
+    /// The number of times that the contract behind the bound applied.
     pub observed: u64,
-    /// How often the drive exceeded it.
+    /// The number of times that the drive exceeded that contract.
     pub overruns: u64,
     /// The sum of these excesses.
     pub overrun_sum: Duration,

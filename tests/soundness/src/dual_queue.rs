@@ -142,8 +142,8 @@ impl<Q: Queue> Search<Q> {
         Ok(())
     }
 
-    /// Lets a job be seen now. It was released as early as possible: by the jitter before, but a period
-    /// after the job before it.
+    /// Lets the policy see a job now. The job was released as early as possible: at most J ago, and
+    /// at least a period after the task's last job.
     fn release(&mut self, state: &State<Q>, group: usize, place: usize) -> Result<(), Extent> {
         let Group { task, .. } = self.groups[group];
         let age = self.jitter(group) - state.cooldown[place];

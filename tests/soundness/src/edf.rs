@@ -23,7 +23,8 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     worst_case_in_windows(system, rules, 1)
 }
 
-/// Returns the same for deadlines that count as equal in windows as wide as b(1), from any instant on.
+/// Returns the same if deadlines in one window count as equal. Windows are as wide as b(1), and the
+/// adversary chooses where the first one begins.
 ///
 /// # Panics
 /// If z is not 1.

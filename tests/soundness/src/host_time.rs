@@ -165,7 +165,7 @@ fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
     if random.random_bool(0.1) {
         return;
     }
-    // Two batches decide where one batch takes all that waits.
+    // If one batch takes all waiting requests, a response spans two batches.
     let batches = host.of_batch() * 2;
     for task in &mut workload.tasks {
         task.period = task.period + host.release + task.jitter + batches;

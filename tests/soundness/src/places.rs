@@ -16,7 +16,8 @@ use tidegate_model::{
 /// The longest time for which the disk idles before a trial: more than a turn of any disk.
 const IDLE_MAX: Duration = Duration::from_ms(20);
 
-/// The part of a disk at each end at which every second climb begins.
+/// Every second climb begins at the two ends of the disk: in the first and the last 1/END of its
+/// places.
 const END: u64 = 200;
 
 /// A disk, and the batches to try on it.
@@ -32,7 +33,8 @@ pub struct Batches<'a> {
     pub count: usize,
 }
 
-/// The choice that a trial makes: places count requests of one size from the start of the disk.
+/// What the adversary chooses for one trial. A place is the number of requests of this size from
+/// the start of the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// How long the disk idles first.

@@ -73,8 +73,8 @@ pub fn workload(random: &mut Pcg64, tick: Duration) -> Workload {
 }
 
 /// A drive on which every dispatch makes all requests wait for the full drain time: all complete at
-/// the last instant, but one of best effort a nanosecond before. The request that takes its place
-/// starts the drain time again.
+/// the last instant, except one best-effort request, which completes a nanosecond earlier. The
+/// request that takes its place starts the drain time again.
 #[derive(Debug, Clone)]
 pub struct LastInstant {
     drain: BatchTable,

@@ -24,7 +24,7 @@ const TASKS_MAX: u32 = 4;
 /// How often the range of possible deadlines is halved.
 const HALVINGS: u32 = 12;
 
-/// The steps of the adversary for one choice of places, and how many choices it makes.
+/// The number of steps of the adversary for one choice of places, and the number of choices.
 const CLIMB: (u32, u64) = (300, 8);
 
 /// The width of a part of a drive, in parts per million.
@@ -61,7 +61,7 @@ impl Placement {
 #[derive(Debug)]
 pub struct Attacked {
     file: DriveFile,
-    /// By table: a workload of its requests, with what the drive's parts say of them.
+    /// By table: a workload of its requests, with the service times that the drive's parts predict.
     bound: Vec<Workload>,
     /// By table and number of tasks: starting position and places, in parts per million.
     climbed: Vec<Vec<Vec<Vec<u32>>>>,
@@ -75,7 +75,7 @@ impl Attacked {
     #[must_use]
     pub fn new(name: &str) -> Self {
         let mut file = builtin::load(name).expect("Tidegate includes it");
-        // The proof is of the drive that runs: the one that is simulated from its parts.
+        // The proof is about the drive that runs, which is simulated from its parts.
         file.kind = file.parts().map_or(file.kind, Parts::kind);
         let has_heads = file.mechanics.is_some();
         let of_count = |table: &MeasuredTable, count: u32| {
@@ -86,7 +86,7 @@ impl Attacked {
             |table: &MeasuredTable| (1..=TASKS_MAX).map(|count| of_count(table, count)).collect();
         let climbed = reads(&file).map(of_table).collect();
         let bound = reads(&file).map(|table| bound(&file, table, 1, Duration::from_ms(1)));
-        // Without it `das` has no proof, and the sweep would not attack it.
+        // Without predictions `das` has no proof, and the sweep would not attack it.
         let bound = bound.map(|bound| tidegate_drive::with_prediction(bound, &file)).collect();
         Self { file, bound, climbed }
     }

@@ -35,7 +35,8 @@ pub struct Trial {
     pub plan: Plan,
 }
 
-/// Returns the order of best effort in a trial: no bound depends on it.
+/// Returns the order of best effort in a trial. Trials use all orders, because no bound depends on
+/// it.
 const fn order_of(number: u64) -> BestEffortOrder {
     match number % 4 {
         0 => BestEffortOrder::Fifo,

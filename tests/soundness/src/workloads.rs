@@ -137,7 +137,8 @@ pub fn releases(random: &mut Pcg64, workload: &Workload) -> Arrivals {
         kind => Arrivals::Sporadic {
             extra_max: Duration::from_ns(match kind {
                 1 => period_ns / workload.tasks.len() as u64 / 2,
-                // With a small delay the pattern of offsets drifts through all others.
+                // With a small delay the offsets drift slowly, so that a run meets many patterns of
+                // releases.
                 _ => 1_000,
             }),
         },

@@ -48,7 +48,7 @@ pub enum CpuAnswer {
 }
 
 impl CpuAssessment {
-    /// Returns the grade of the proof; `None` if it is none.
+    /// Returns the grade of the proof; `None` if nothing is proven.
     pub fn grade(&self) -> Option<Grade> {
         match self.answer {
             CpuAnswer::Proven => Some(self.premises.grade()),
@@ -167,8 +167,8 @@ fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssessment {
     }
 }
 
-/// Returns the row of a task or server with this deadline: under EDF one deadline is met if all
-/// are.
+/// Returns the row of a task or server with this deadline: under EDF the verdict is about all
+/// deadlines together.
 fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuThreadAssessment {
     let (bound, window) = match verdict {
         Err(reason) => return CpuThreadAssessment::unknown(reason.clone(), Some(deadline)),

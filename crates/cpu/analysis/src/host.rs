@@ -23,9 +23,9 @@ const TIME_NS_MAX: u64 = 1 << 60;
 /// `docs/theory/host-time.md` section 30, by equation 16.2 with one job and no other tasks.
 ///
 /// # Assumptions
-/// Threads that are more urgent than those on the way are in the profile: they ran during its
-/// measurement, at a priority above the measuring thread's. Checked is that the profile names a
-/// priority, and that every thread on the way is above it.
+/// Every thread that is more urgent than the host's threads is in the profile: it ran during the
+/// measurement, at a priority above the measuring thread's. This function checks only that the
+/// profile names a priority, and that every thread of the host is above it.
 ///
 /// # Errors
 /// If the profile lacks the bound, does not see all more urgent threads, or leaves the threads too

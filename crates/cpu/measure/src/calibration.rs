@@ -216,8 +216,8 @@ impl Calibration {
         }
     }
 
-    /// Returns whether both bounds together cover everything that was measured (figure 5.8),
-    /// although it could have exceeded them.
+    /// Returns whether both bounds together cover everything that was measured (figure 5.8), and
+    /// some point could have exceeded them.
     pub fn is_covered(&self) -> bool {
         self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
     }

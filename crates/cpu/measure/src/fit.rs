@@ -21,8 +21,8 @@ pub type FittedTask = Option<(Duration, Duration)>;
 /// `min(D, c + u D)` over the measured lengths D; among equals, the one with the least slope. The
 /// slope is rounded up, at most 1. The sum is concave in (c, u), so no line that touches the hull
 /// at only one corner does better than both edges there. The edge within the last step is excluded,
-/// unless all others have slope 1. It is flat only because no longer length was measured, and would
-/// claim that nothing is stolen in the long run.
+/// unless all others have slope 1. That edge is flat only because no longer length was measured,
+/// and would claim that nothing is stolen in the long run.
 ///
 /// # Source
 /// Dissertation, 5.4, steps 1 and 2. **Deviations:** the text takes the least sum of vertical

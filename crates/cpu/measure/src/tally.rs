@@ -94,8 +94,9 @@ impl Tally {
     /// A measured maximum bounds only what was measured. If a repetition of what was measured adds
     /// to it, the next one may do so too.
     pub fn growth(&self) -> Option<Growth> {
-        // The later snapshot is of at most half of the traces only at a power of two, where it is
-        // of all of them: the earlier one is then half.
+        // The earlier snapshot is the right one for every number of traces. The later one covers
+        // more than half of them; if their number is a power of two, it covers all, and the earlier
+        // one half.
         let added = self.points.iter().zip(&self.earlier[0]).filter_map(|(now, then)| {
             let more = now.stolen_max - then.stolen_max;
             (!more.is_zero()).then_some((more, now.interval))

@@ -22,22 +22,22 @@ const PROGRAM_BYTES: u64 = 96 << 20;
 /// The memory of a guest: one option, one reply, and what the kernel keeps of a socket.
 const GUEST_BYTES: u64 = 64 << 10;
 
-/// The bytes besides its buffers that a connection takes.
+/// The memory of a connection besides its buffers.
 const CONNECTION_BYTES: u64 = 8 << 10;
 
-/// The memory of an encrypted connection's thread: its stack, its pieces of both directions, and what
-/// OpenSSL keeps.
+/// The memory of an encrypted connection's thread: its stack, the buffers for both directions, and
+/// what OpenSSL keeps.
 const TLS_BYTES: u64 = (tls::STACK_BYTES + 3 * tls::PIECE_BYTES + (128 << 10)) as u64;
 
 /// The largest amounts of memory and descriptors that a server can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
-    /// The requests that the exports of the serve file can have outstanding.
+    /// The memory of the requests that the serve file's exports can have outstanding.
     pub requests: Bytes,
     /// The memory reserved for requests of exports that are admitted later; an export that needs
     /// more is refused.
     pub later: Bytes,
-    /// The connections: their input, and the kernel's socket buffers.
+    /// The memory of the connections: their input, and the kernel's socket buffers.
     pub connections: Bytes,
     /// Everything else.
     pub rest: Bytes,
@@ -48,9 +48,8 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Computes the footprint of a server for these exports, each with the largest part of its
-    /// requests, for this many exports without a contract that are admitted later, and for this many
-    /// connections.
+    /// Computes the footprint of a server. `exports` has each export with the size of its requests'
+    /// largest part. `later_count` exports without a contract can be admitted later.
     pub(crate) fn of<'a>(
         exports: impl Iterator<Item = (&'a ExportSpec, usize)>,
         later_count: usize,

@@ -7,7 +7,7 @@ use tidegate_nbd::{BlockSizes, Catalogue, ExportInfo, Listed, Unavailable, wire}
 use super::places::{PlaceTaken, Places};
 use crate::service::{Export, View};
 
-/// The exports of a service for one client, and the place that it takes.
+/// The exports of a service for one client, and the connection slot that the client takes.
 pub(super) struct Exports<'a> {
     pub(super) view: &'a View,
     pub(super) places: &'a Places,
@@ -20,7 +20,7 @@ pub(super) struct Exports<'a> {
 impl Exports<'_> {
     fn export(&self, name: &str) -> Option<Export> {
         let offer = self.view.offer();
-        // A client that names no export means the only one.
+        // If there is only one export, a client need not name it.
         match (name, offer.exports()) {
             ("", [only]) => self.view.export(&only.name),
             _ => self.view.export(name),

@@ -16,7 +16,7 @@ use super::places::PlaceTaken;
 use super::tls::Encryption;
 use crate::service::Export;
 
-/// The bytes that are received at once.
+/// The largest number of bytes per receive call.
 const PIECE_BYTES: usize = 4096;
 
 /// The state of a guest after its turn.

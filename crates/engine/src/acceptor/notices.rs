@@ -14,7 +14,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 const LINES_OF_SOURCE: u32 = 5;
 const LINES: u32 = 50;
 
-/// Decides which lines are written, without regard to the time of day.
+/// Decides which lines are written. The caller passes the time.
 #[derive(Debug, Default)]
 struct Limits {
     begun: Option<Instant>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Encryption, off the real-time path: a thread for each encrypted connection decrypts into a pair
-//! of sockets, of which the service has the other end.
+//! of sockets, and the service has the other end of the pair.
 //!
 //! ```text
 //!   client <--TLS--> thread at ordinary priority <--plain--> handshake, then the service's ring
@@ -170,8 +170,8 @@ fn awaited(code: ErrorCode) -> Option<PollFlags> {
     }
 }
 
-/// Waits for an event of the client or of the service's end, and returns whether the service has
-/// closed its end, which `plain` is without events to tell.
+/// Waits for an event at the client's end or at the service's. Returns whether the service has
+/// closed its end; to learn only that, pass `plain` without events.
 fn wait_for(
     client: (&TcpStream, PollFlags),
     plain: Option<(&UnixStream, PollFlags)>,
@@ -205,7 +205,8 @@ fn carry(stream: TcpStream, ssl: Ssl, mut plain: UnixStream, until: Instant) -> 
         }
     }
     let (mut inwards, mut outwards) = (Stream::default(), Stream::default());
-    // Set once the service has closed its end while the client has yet to take replies.
+    // The instant at which the connection ends. It is set when the service closes its end while the
+    // client still has replies to take.
     let mut ends: Option<Instant> = None;
     let mut piece = vec![0; PIECE_BYTES];
     loop {

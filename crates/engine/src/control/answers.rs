@@ -82,7 +82,7 @@ impl From<Fault> for Failed {
 /// How long an admission lasts: the service does not write to the serve file.
 pub(super) const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
 
-/// From when the bounds of an export hold that was only checked.
+/// When the bounds of an export that was only checked begin to hold.
 pub(super) const CHECKED: &str = "once the export is admitted (`admit`); nothing has changed yet";
 
 pub(super) fn admitted(found: &Admitted, note: &str) -> AdmittedExport {

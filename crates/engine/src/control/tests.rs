@@ -221,8 +221,8 @@ fn notices_of_soft_exports_are_heard() {
     }
 }
 
-/// Without a promise nothing is proved: streams and flushes are in no bound. And no regulator of `dqf`
-/// hears a notice.
+/// A service with only soft exports has no bounds. No regulator of `dqf` uses notices, and `mdn`
+/// uses only those about misses.
 #[test]
 fn soft_exports_alone_have_no_bounds() {
     let fixture = Fixture::of(&SOFT.replace("mdn-extended", "dqf").replace("\"1ms\"", "\"90ms\""));
@@ -235,8 +235,8 @@ fn soft_exports_alone_have_no_bounds() {
     }
 }
 
-/// A stream without figures may ask for any amount before best effort, so no promise is given beside
-/// it; another soft export is.
+/// A stream without figures may ask for any amount before best effort, so no contract can be proved
+/// beside it. Another soft export is still admitted.
 #[test]
 fn no_contract_is_proved_beside_a_stream_without_figures() {
     let fixture = Fixture::of(SOFT);

@@ -17,7 +17,7 @@ tidegate_model::names! {
         Status => "status",
         /// Asks for what was measured so far: [`Statistics`].
         Statistics => "statistics",
-        /// Reports a miss of an export's tenant: [`Heard`].
+        /// Reports that an export's client missed a deadline: [`Heard`].
         Missed => "missed",
         /// Reports the end of an export's stream: [`Heard`].
         Ended => "ended",
@@ -383,7 +383,7 @@ pub struct AdmittedExport {
     /// What the bounds rest on.
     #[serde(default)]
     pub premises: Premises,
-    /// From when and how long the bounds hold.
+    /// When the bounds begin to hold, and for how long.
     pub note: String,
 }
 

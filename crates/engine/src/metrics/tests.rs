@@ -208,8 +208,8 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
     }
 }
 
-/// Goal: those who ask for Prometheus' text format get the same samples in it. Method: both formats
-/// of one service, each with a parser of its own grammar.
+/// Goal: a client that asks for Prometheus' text format gets the same samples in that format.
+/// Method: both formats of one service, each with a parser of its own grammar.
 #[test]
 fn the_page_is_prometheus_text_for_those_who_ask_for_it() {
     let fixture = Fixture::named("camera");

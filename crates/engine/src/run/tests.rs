@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a run does what a policy may ask of its host, and refuses what it may not. Method:
-//! policies that no workload file can name.
+//! Goal: a run asks a policy again at the instant that the policy names, and panics if the policy
+//! forgets a job. Method: a policy that no workload file can name.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_host::Length;

@@ -30,8 +30,8 @@ pub(super) struct Search<P> {
 }
 
 impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
-    /// Begins a search. `prove` proves other sets; it returns `None` for exports that do not go
-    /// together.
+    /// Begins a search. `prove` proves other sets; it returns `None` for exports that form no valid
+    /// set.
     ///
     /// # Complexity
     /// A method begins no further proof after two seconds.
@@ -40,7 +40,7 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
     }
 
     /// Returns changes that would make the set provable: [`changes`] to the contracts that are not
-    /// kept, or the set without one contract. One entry for each change; empty if the policy has no
+    /// kept, or leaving out one contract. Each change is one entry; empty if the policy has no
     /// bound at all.
     pub(super) fn of_set(&self, exports: &[ExportSpec]) -> Vec<String> {
         let Some(proved) = self.prove(exports) else { return Vec::new() };

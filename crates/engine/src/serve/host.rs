@@ -9,8 +9,8 @@ use tidegate_model::{FileError, HostSection};
 
 use super::error::ServeError;
 
-/// Adds the interference to the host's times, if the section has any. `folder` has the file of the
-/// section, and `faulty` reports a fault in it.
+/// Adds the interference to the host's times, if the section has any. The profile's path is
+/// relative to `folder`; `faulty` makes the error for a fault in the serve file.
 pub(super) fn add_interference(
     host: &mut HostSection,
     folder: &Path,

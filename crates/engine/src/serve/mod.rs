@@ -6,7 +6,7 @@
 //!   Prepared::open   the store, the exports in it       the service runs
 //!   Prepared::stand_by   control socket, metrics, warnings   it can be monitored and controlled
 //! ```
-//! [`Prepared::serve`] does both and lets clients in over NBD.
+//! [`Prepared::serve`] opens the service, stands by, and lets clients in over NBD.
 
 mod control_plane;
 mod error;
@@ -60,7 +60,7 @@ const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
 #[derive(Debug, Clone)]
 pub struct Prepared {
     path: PathBuf,
-    /// The margin in place of the file's.
+    /// The margin that replaces the file's.
     margin: Option<Share>,
     text: String,
     file: ServeFile,
@@ -134,7 +134,7 @@ impl Prepared {
         self.bound.as_ref().map(|(bound, assessment)| (&bound.workload, assessment))
     }
 
-    /// Returns whether every contract is proved, or none is a promise.
+    /// Returns whether every contract is proved, or no contract needs a proof because all are soft.
     pub fn is_proven(&self) -> bool {
         let is_proven = |(_, assessment): &(Bound, Assessment)| assessment.answer == Answer::Proven;
         !self.file.has_promises() || self.bound.as_ref().is_some_and(is_proven)

@@ -21,7 +21,7 @@ const DEPTH_DEFAULT: u32 = 32;
 /// The number of best-effort requests among which a policy that orders by position may choose.
 const POSITIONS_WINDOW: u32 = 512;
 
-/// The number of best-effort requests in which the order of a plan works: an order by position
+/// The number of best-effort requests among which the order of a plan chooses. An order by position
 /// reaches most of its gain with 64 requests. A larger window would let more requests of one export
 /// overtake requests of another ([`crate::service::shares`]).
 const ORDER_WINDOW: u32 = 64;
@@ -98,7 +98,7 @@ impl FileProver {
         Search::new(|exports: &[ExportSpec]| self.proved(exports))
     }
 
-    /// Proves the exports; `None` if they do not go together or the drive is unknown.
+    /// Proves the exports; `None` if they form no valid set or the drive is unknown.
     fn proved(&self, exports: &[ExportSpec]) -> Option<Proved> {
         let bound = bind(&self.file.with_exports(exports), self.drive.as_ref()?).ok()?;
         let assessment = assess(&bound.workload, bound.workload.policy);
@@ -110,7 +110,7 @@ impl FileProver {
     }
 }
 
-/// Returns the workload to prove on this drive, with what its mechanics predict.
+/// Returns the workload to prove on this drive, with the service times that its mechanics predict.
 ///
 /// # Errors
 /// As [`ServeFile::bind`].
@@ -153,8 +153,8 @@ pub(crate) fn arrangement(
 ) -> Arrangement {
     let plan = assessment.tolerant_plan(workload);
     let window = window_of(workload, &plan);
-    // Without a promise nothing was proved of this store and this load: flushes are not charged, and
-    // streams without figures count as best effort.
+    // Without a promise nothing was proved about this store and this load: the assessment charges
+    // no flushes, and counts streams without figures as best effort.
     let (bounds, premises) = if exports.iter().any(ExportSpec::is_promised) {
         (bounds(assessment, exports), assessment.premises.clone())
     } else {

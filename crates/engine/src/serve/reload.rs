@@ -62,9 +62,9 @@ impl Wanted {
 }
 
 impl Server {
-    /// Reads the serve file again, and admits, changes and removes the exports that it says. Each
-    /// change waits up to some seconds for a quiet instant, and for a change in progress; `alive` is
-    /// called meanwhile. Clients of an export without a contract wait for as long.
+    /// Reads the serve file again, and admits, changes and removes exports as it says. Each change
+    /// waits up to some seconds for a quiet instant, and for a change in progress; `alive` is
+    /// called meanwhile. While a change waits, clients of exports without a contract may wait too.
     ///
     /// A change that is refused is tried again after others, which may have made room for it. If
     /// everything in the file can be served together, the order of its exports decides nothing.
@@ -80,7 +80,7 @@ impl Server {
             let why = format!("`{key}` cannot change while the service runs: restart it");
             reloaded.refused.push(why);
         }
-        // Faults of the file come first: the names must not change by a file that changes nothing.
+        // Faults of the file come first: a file that changes nothing must not change the names.
         let changes = reloaded.changes(&next, &view)?;
         let names: Vec<String> = next.file.export_names().map(str::to_owned).collect();
         let old = std::mem::replace(&mut self.names, names);
@@ -157,7 +157,7 @@ impl Reloaded {
         next: &Prepared,
         view: &View,
     ) -> Result<Vec<(String, Wanted)>, ServeError> {
-        // The store's size only matters for exports of all of it.
+        // The store's size matters only for exports of the whole store.
         let layout = Layout { size: Bytes::new(u64::MAX), alignment: view.alignment() };
         let placed = next.file.exports(layout).map_err(|error| next.faulty(error))?;
         let offer = view.offer();
@@ -188,7 +188,7 @@ impl Reloaded {
     }
 }
 
-/// Returns everything of an export but its place.
+/// Returns the export without its place.
 fn terms(spec: &ExportSpec) -> ExportSpec {
     ExportSpec { offset: Bytes::new(0), size: Bytes::new(0), ..spec.clone() }
 }
@@ -205,7 +205,7 @@ fn at_its_place(new: NewExport, spec: &ExportSpec) -> NewExport {
 }
 
 /// Returns whether a restart would leave a running export where it is. An export of the whole store
-/// begins at 0 and ends nowhere else.
+/// has no size of its own, so only its offset is compared.
 fn is_at_its_place(new: &NewExport, spec: &ExportSpec, live: &ExportSpec) -> bool {
     spec.offset == live.offset && (new.place == ExportPlace::Whole || spec.size == live.size)
 }

@@ -176,7 +176,7 @@ impl Server {
         self.footprint
     }
 
-    /// Returns the events, those of [`Self::sender`] too.
+    /// Returns the receiver of events, including those sent through [`Self::sender`].
     pub fn events(&self) -> &Receiver<ServerEvent> {
         &self.events
     }

@@ -57,7 +57,8 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let drive = drive_file(&table(&[table_ms; 2]), Duration::ZERO);
-        // Just enough for the contract, so that an overrun of more than a table time is one too many.
+        // The deadline leaves so little slack that the proof tolerates no overrun longer than one
+        // table time.
         let deadline = format!("{}ms", 8 * table_ms);
         let serve = SERVE.replace("PORT", &port.to_string()).replace("DEADLINE", &deadline);
         let prepared = prepared(folder.path(), &serve, &drive);
@@ -102,7 +103,7 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_until_nothing_late_is_pe
     let fixture = Fixture::new(20, 45);
     fixture.write(4);
     let status = fixture.ask("status");
-    // Each write was late, and was the only one.
+    // Each write was late, and nothing else was pending, so the guarantee stood again after each.
     assert_eq!((&status["is_degraded"], &status["degradations"]), (&false.into(), &4.into()));
     assert_eq!(status["exports"][0]["is_degraded"], false, "{status}");
     let seen = fixture.ask("statistics");

@@ -138,7 +138,7 @@ impl Answered {
 /// The result of a call, and its parts with their memory.
 pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 
-/// The way of a reply to its client.
+/// Where a reply goes.
 #[derive(Debug)]
 pub(crate) enum ReplySender {
     /// The service's end of a mailbox. Dropping it unused tells the client that the service ended.

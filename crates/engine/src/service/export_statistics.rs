@@ -35,13 +35,14 @@ pub struct ExportStatistics {
     pub exceeded: u64,
     /// The largest excess over the bound.
     pub excess_max: Duration,
-    /// The number of these requests that overruns delayed which the proof tolerates, and that
-    /// completed by their deadline.
+    /// The number of these requests that completed by their deadline although the drive was late
+    /// while they were outstanding: the proof tolerates such overruns.
     pub exceeded_tolerated: u64,
-    /// Whether another response exceeded the bound and the guarantee does not stand again yet.
+    /// Whether a response exceeded the bound without being tolerated in this way, and the guarantee
+    /// does not stand again yet.
     pub is_degraded: bool,
-    /// The number of these requests whose excess is larger than the lateness of drive and host in
-    /// the same busy interval: the longest wait of a request to be read, the host's time from
+    /// The number of `exceeded` requests whose excess is larger than the lateness of drive and host
+    /// in the same busy interval: the longest wait of a request to be read, the host's time from
     /// reading to sending, and the time by which batches exceeded the drive's table. It is 0 unless
     /// the proof is wrong.
     pub unexplained: u64,

@@ -29,8 +29,8 @@ pub struct ServiceParams {
     pub requests_max: Option<Bytes>,
     /// Whether the store can deallocate blocks.
     pub can_trim: bool,
-    /// The host's time, if the serve file states it: the contracts that the policy has are those behind
-    /// the host.
+    /// The host's time, if the serve file states it. The policy then gets the contracts behind the
+    /// host.
     pub host: Option<HostTime>,
     /// The drive file, which gives access times to policies that order by position.
     pub drive: Option<DriveFile>,

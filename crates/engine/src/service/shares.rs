@@ -9,8 +9,8 @@
 //!
 //! The policy gets a *window* of these requests; it cannot reorder those outside the window. Shares
 //! and limits decide which requests enter the window, and the policy's order which leaves it first.
-//! So the number of requests served for an export is at most a window less than the number that
-//! entered: an order by position takes at most that many requests from one export's share and gives
+//! So the number of requests served for an export falls behind the number that entered by at most a
+//! window: an order by position takes at most that many requests from one export's share and gives
 //! them to others, and gives them back as the window moves on. Limits hold for the requests that
 //! enter.
 

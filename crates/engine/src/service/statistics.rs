@@ -116,7 +116,7 @@ pub(crate) struct Lateness {
 }
 
 impl Lateness {
-    /// Returns both together.
+    /// Returns the sum of both.
     pub(crate) fn total(self) -> Duration {
         self.host + self.drive
     }

@@ -117,7 +117,8 @@ impl Tenant {
         let eligible = back.max(released);
         self.tokens.pop_front();
         let (period, deadline) = (contract.period, contract.deadline);
-        // Nothing is proved for a contract of which the host leaves nothing.
+        // If the host's time uses up the contract, nothing is proved, and the contract is used
+        // unchanged.
         let behind = host.contract_behind(period, deadline, None);
         let (period, deadline) = behind.unwrap_or((period, deadline));
         self.tokens.push_back(after(eligible, period));

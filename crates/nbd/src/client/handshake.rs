@@ -72,7 +72,7 @@ impl<S: Read + Write> Options<'_, S> {
         Ok((kind, data))
     }
 
-    /// Asks for something that has no data; returns whether the server has it.
+    /// Sends an option that has no data; returns whether the server supports it.
     fn has(&mut self, option: u32) -> Result<bool, ClientError> {
         self.ask(option, &[])?;
         Ok(self.reply()?.0 == wire::REP_ACK)

@@ -29,7 +29,7 @@ pub struct Load {
     pub seed: u64,
 }
 
-/// The sum of a load.
+/// The totals of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loaded {
     /// The time until the last reply.

@@ -74,10 +74,10 @@ def sweep(
 ) -> pd.DataFrame:
     """Simulates every combination and returns a row for each task of each point.
 
-    Without `drives` or `policies`, each workload's own count. Points run on the cores of this
-    machine, or on the cluster of `client`, a `distributed.Client`, to which drives and workloads
-    travel as text; the rows are the same, wall times apart. A point that cannot be simulated is one
-    row with its `error`.
+    Without `drives`, each workload runs on its own drive; without `policies`, under its own policy.
+    Points run on the cores of this machine, or on the cluster of `client`, a `distributed.Client`,
+    to which drives and workloads travel as text; the rows are the same, except for wall times. A
+    point that cannot be simulated is one row with its `error`.
 
     `store` names a folder: each result is kept there as a Parquet file under the hash of its inputs
     and the version. The same sweep later, or one that was interrupted, computes only what is

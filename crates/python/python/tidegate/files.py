@@ -36,8 +36,8 @@ class Result:
 
     @property
     def responses(self) -> pd.DataFrame:
-        """The distribution of the response times of each source under each policy: `jobs` responses
-        were longer than `response_ns` of the row before, and at most that of their own."""
+        """The distribution of the response times of each source under each policy. In each row,
+        `jobs` responses were at most `response_ns`, and longer than that of the row before."""
         return whole(
             {
                 "policy": run["policy"],

@@ -150,9 +150,9 @@ def simulate(
 ) -> Simulation:
     """Simulates policies side by side, by name, or one that is written in Python.
 
-    Without policies, the workload's own runs. A run lasts until each task has released `jobs` jobs
-    (10,000 by default), or for `duration_ns`. The same arguments give the same result anywhere,
-    wall times apart. Every run is watched by the checkers of the policy's rules.
+    Without policies, the workload's own policy runs. A run lasts until each task has released
+    `jobs` jobs (10,000 by default), or for `duration_ns`. The same arguments give the same result
+    anywhere, except for wall times. Every run is watched by the checkers of the policy's rules.
 
     >>> from tidegate import workload
     >>> camera = {"name": "camera", "period": "40ms", "size": "128KiB"}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the kernel decides as the policies do. Method: random streams, whatever they do.
+//! Goal: the kernel decides as the policies do. Method: random streams of events, including broken
+//! contracts, late devices and cancellations.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -22,7 +22,7 @@ fn plan() -> Plan {
     Plan { best_effort_fill: 2, ..Plan::of(&workload) }
 }
 
-/// A change that makes the plan wrong, the policy that minds, and the kernel's reason.
+/// A change that makes the plan wrong, a policy that cannot follow it, and the kernel's reason.
 type Case = (PolicyName, fn(&mut Plan), &'static str);
 
 const CASES: [Case; 10] = [
@@ -78,8 +78,8 @@ fn a_wrong_plan_is_refused_with_its_reason() {
     }
 }
 
-/// Goal: the kernel knows the plans under which best effort may wait for ever. Method: while all
-/// tasks pause and the device is idle, a request is sent exactly under the other plans.
+/// Goal: the kernel knows the plans under which best effort may wait for ever. Method: all tasks
+/// pause and the device is idle; a best-effort request is sent under every plan but those.
 #[test]
 fn a_plan_that_starves_best_effort_is_known() {
     let Some(objects) = Objects::compile() else { return println!("skipped: cc is not installed") };

@@ -18,7 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // The disk.
     ("policy",          &["model"]),
     ("analysis",        &["model"]),
-    // It checks what `analysis` proves, and so imports nothing.
+    // `verify` checks what `analysis` proves, so it imports nothing.
     ("verify",          &[]),
     ("drive",           &["model"]),
     ("disksim",         &["model", "drive"]),
@@ -38,8 +38,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cpu-measure",     &["model", "stats", "platform", "cpu-model", "cpu-analysis"]),
     ("cpu-live",        &["model", "platform", "cpu-model", "cpu-servers"]),
     ("cpu-conformance", &["model", "cpu-model", "cpu-servers", "cpu-sim"]),
-    // The crates that join them. `engine` reads processor profiles; the other has results as text and
-    // JSON.
+    // The crates that join disk and processor: `engine` reads processor profiles, `report` has
+    // results as text and JSON, and `commands` and `studies` run both.
     ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
                           "cpu-model", "cpu-analysis"]),
     ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune", "watch",

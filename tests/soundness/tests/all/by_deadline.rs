@@ -116,7 +116,8 @@ fn no_response_under_scan_edf_exceeds_the_bound() {
     assert_sound(PolicyName::ScanEdf);
 }
 
-/// The order of positions, and the one that is hardest on the earliest deadlines.
+/// Within a window, serves requests in the order of their positions, then latest deadline first,
+/// which is hardest on the earliest deadlines.
 #[test]
 fn no_response_under_edf_in_windows_exceeds_the_bound() {
     for is_adversarial in [false, true] {

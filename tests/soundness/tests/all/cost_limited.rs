@@ -88,7 +88,7 @@ fn bounds_that_forget_something_are_caught() {
     };
     let one_less = |system: &CostLimitedSystem, bound: u64| bound - system.positioning_max.ns();
     println!("one A less: caught by {}", caught(one_less).expect("each batch has its A"));
-    // The number of batches of a queue if cost cuts every batch.
+    // A bound that counts batches as if only cost limited them, not the number of requests.
     let by_cost_alone = |system: &CostLimitedSystem, bound: u64| {
         let many = CostLimitedSystem { batch_max: u32::MAX, ..system.clone() };
         bound_ns(&many).unwrap_or(u64::MAX).min(bound)

@@ -196,8 +196,8 @@ fn das(disk: &Disk) -> Das {
     Das::new(&Plan::of(&disk.workload), disk.access().expect("it has mechanics"))
 }
 
-/// Goal: the same on a disk, whose model is exact to the nanosecond: tasks at the very limit of the
-/// admission test. C is the ceiling of the disk, which no request exceeds, so no job is ever late.
+/// Goal: tasks at the very limit of the admission test miss nothing on a disk either. Its model is
+/// exact to the nanosecond, and C is its ceiling, which no request exceeds.
 #[test]
 fn disk_at_its_ceiling_misses_nothing() {
     for (count, outstanding) in [(1, 40), (3, 8), (3, 60)] {

@@ -76,7 +76,7 @@ fn searches_catch_gates_that_lack_a_condition() {
         });
         assert!(is_caught, "{lack:?}");
     }
-    // The condition that follows from the others.
+    // This condition follows from the others, so a gate that lacks it misses nothing.
     for system in (0..384).step_by(5).filter_map(|number| numbered(number, 2)) {
         let policy = ScanGate::new(&system, Lack::AfterFlight, true);
         assert!(!search(&system, policy, Supply::Endless, STATES_MAX).is_missed, "{system:?}");

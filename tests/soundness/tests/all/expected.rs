@@ -30,8 +30,8 @@ const POLICIES: [PolicyName; 9] = [
     PolicyName::GatedDrain,
 ];
 
-/// Policies that the depth of best effort concerns; those that differ from these only in real time are
-/// left out.
+/// Policies for which the depth of best effort matters, without those that differ from them only in
+/// real time.
 const LIMITED: [PolicyName; 4] =
     [PolicyName::Dqf, PolicyName::RtioLimit, PolicyName::AdaptiveDrain, PolicyName::GatedDrain];
 

@@ -15,8 +15,8 @@ fn bound_ns(system: &MixedSystem) -> Option<u64> {
     verdicts.first().copied().and_then(Verdict::bound).map(Duration::ns)
 }
 
-/// Returns the longest response that the adversary found; the first set sent is tried if the
-/// theorem for E <= z is exact.
+/// Returns the longest response that the adversary found. If E <= z, it also tries every set of
+/// tasks as the first batch.
 fn attacked(system: &MixedSystem, number: u64) -> u64 {
     let random = &mut generate::generator(SEED, number + 1_000_000);
     let by_chance = mixed::attack(system, random, 600).into_iter().max().unwrap_or(0);

@@ -84,8 +84,8 @@ fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     Trial::new(number, name, workload, releases, JOBS)
 }
 
-/// Runs the policy. A liar before it passes all events on and reports false notices: of any task,
-/// of loads, of unknown sources.
+/// Runs the policy behind a liar, which passes on all events and adds false notices: of any task,
+/// of loads, and of unknown sources.
 fn run(trial: &Trial) -> SimRun {
     let mut random = generate::generator(SEED + 9, trial.number);
     // Of a hundred events, this many are followed by a false notice.

@@ -86,8 +86,9 @@ fn staggered() -> (Workload, BatchTable) {
     )
 }
 
-/// Goal: the guarantee holds where a long batch delays the most jobs, and is at most twice too
-/// careful there. Canaries: an epsilon ten times too small, and "two batches, 2 epsilon".
+/// Goal: the guarantee holds where a long batch delays the most jobs, and there allows less than
+/// twice as many late jobs as occur. Canaries: an epsilon ten times too small, and "two batches, 2
+/// epsilon".
 #[test]
 fn the_promise_holds_where_it_is_hardest_to_keep() {
     let (workload, soft) = staggered();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! No real-time response under `mq-deadline-tuned` exceeds its bound: the model of the kernel's
-//! scheduler runs on drives that keep only drain(q). With a setting that the proof excludes it
-//! does, and `assess` refuses that setting.
+//! scheduler runs on drives that keep only drain(q). With a setting that the proof excludes, a
+//! response exceeds it, and `assess` refuses that setting.
 
 use std::num::NonZeroU32;
 
@@ -16,9 +16,10 @@ use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
 const SEED: u64 = 20_261_126;
 const TRIALS: u64 = 1_500;
 const JOBS: u64 = 30;
-/// On the drive that completes a request 1 ns early, to lose little by it.
+/// The tick on the drive that completes one request 1 ns early: so long that the nanosecond hardly
+/// matters.
 const COARSE: Duration = Duration::from_ns(1_000);
-/// On a drive that completes requests one by one, 1 ns after each other.
+/// The tick on a drive that completes requests one by one, 1 ns after each other.
 const FINE: Duration = Duration::from_ns(1);
 
 /// Returns a drive that completes requests by an adversary's strategy.

@@ -3,7 +3,8 @@
 
 use super::*;
 
-/// Goal: a field that one side does not know is an error, never a zero. Method: rename a field.
+/// Goal: a reply that lacks an expected field is an error; the field is never read as zero. Fields
+/// that the client does not know are ignored. Method: add a field, and rename one.
 #[test]
 fn a_reply_without_an_expected_field_is_refused() {
     let heard = "{\"ok\":true,\"is_heard\":true,\"more\":1}";

@@ -7,8 +7,8 @@
 //!                  +---------- the payload is received into the call's own memory
 //! ```
 //! A connection has at most one receive and one send operation in the ring. Replies that become
-//! ready while a message is being sent go into the next one, so a busy connection needs few of
-//! them.
+//! ready while a message is being sent go into the next message, so a busy connection needs few
+//! messages.
 //!
 //! # Memory
 //! A request gets memory when its export has room for it (`lane`), and gives the room back when its
@@ -181,8 +181,9 @@ impl Connections {
         self.slots[index].as_mut().expect("a connection outlives what refers to it")
     }
 
-    /// Takes what the ring has delivered, and reads the requests in it. A request counts from `now`,
-    /// whenever its bytes were sent: its client has no influence on that, except by completing it.
+    /// Takes what the ring has delivered, and reads the requests in it. A request counts from
+    /// `now`, whenever its bytes were sent: the client can influence that instant only by
+    /// completing the request.
     pub(crate) fn receive(&mut self, ring: &mut DataRing, now: Time, calls: &mut Vec<Call>) {
         let mut delivered = std::mem::take(&mut self.delivered);
         ring.take_delivered(&mut delivered);
@@ -268,9 +269,9 @@ impl Connections {
     /// Gives the ring its transfers, and lets finished connections go.
     ///
     /// A connection that gets room from one that ends here has received its request already. It is
-    /// read before it is flushed, in the next iteration: a receipt would take its input away, and
-    /// the client has nothing more to send. The same holds for a connection whose next message was
-    /// full and is sent now.
+    /// read before it is flushed, in the next iteration: a receive operation would take its input
+    /// buffer away, and the client has nothing more to send. The same holds for a connection whose
+    /// next message was full and is sent now.
     pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
         let mut flushing = std::mem::take(&mut self.flushing);
         std::mem::swap(&mut flushing, &mut self.to_flush);
@@ -385,8 +386,8 @@ impl Connections {
     }
 }
 
-/// Gives the ring the next message, if the last one is sent. `is_awaited`: whether another request
-/// waits for the room of this one.
+/// Gives the ring the next message, if the last one is sent. `is_awaited`: whether a request waits
+/// for the room of this message's replies.
 fn send(
     connection: &mut Connection,
     ring: &mut DataRing,

@@ -147,8 +147,8 @@ fn request(command: u16, length: usize) -> Vec<u8> {
     request
 }
 
-/// A client must not date its requests: neither by the first bytes of one, nor by another one in the
-/// same receipt.
+/// A request counts from the receipt that completes it, so a client cannot date it earlier: neither
+/// by sending its first bytes, nor by sending another request in the same receipt.
 #[test]
 fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     let mut fixture = Fixture::new();
@@ -157,7 +157,8 @@ fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     let write = [request(wire::CMD_WRITE, 512), vec![7; 512]].concat();
     let sent = [read(512), read(512), write].concat();
     let length = read(512).len();
-    // Half a request; its rest, another one, and half a payload; the rest of that.
+    // First half a request; then its rest, a second read, and a write with half its payload; then
+    // the rest of the payload.
     let receipts = [(20, 0), (3 * length + 100, 2), (sent.len(), 1)];
     let mut begin = 0;
     for (end, count) in receipts {
@@ -171,9 +172,9 @@ fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     }
 }
 
-/// The client that waits had its request in memory, and the service armed a receipt into that
-/// memory in the same iteration in which a closed client gave its room back. So the request was
-/// never read, and its client was closed as slow.
+/// Regression: a waiting client had its request in memory, and the service armed a receive
+/// operation into that memory in the iteration in which a closed client gave its room back. The
+/// request was never read, and its client was closed as slow.
 #[test]
 fn a_client_that_waits_for_a_closed_clients_room_is_served() {
     let mut fixture = Fixture::new();
@@ -200,8 +201,8 @@ fn a_client_that_waits_for_a_closed_clients_room_is_served() {
     assert_eq!(fixture.ended(), []);
 }
 
-/// A silent send of all replies gave no sign, and nothing else happened: the requests that waited for
-/// the replies' room were not read, and a client that had left kept its slot.
+/// Regression: a silent send of all replies raises no event. If no other event came, the requests
+/// that waited for the replies' room were not read, and a client that had left kept its slot.
 #[test]
 fn requests_that_wait_for_the_room_of_sent_replies_are_read() {
     let mut fixture = Fixture::new();
@@ -221,11 +222,12 @@ fn requests_that_wait_for_the_room_of_sent_replies_are_read() {
     assert_eq!(replies.len(), (PARTS + 2) * (wire::SIMPLE_REPLY_BYTES + 512));
 }
 
-/// The replies to requests without data filled a message. It was sent, and the input, with requests
-/// that were not read yet, went to the ring: they waited until the client sent something more.
+/// Regression: the replies to requests without data filled a message. The message was sent, and the
+/// input buffer went to the ring with requests that were not read yet: they waited until the client
+/// sent something more.
 #[test]
 fn requests_behind_a_full_message_are_read() {
-    /// More than the replies in a full message, and they fit into the input.
+    /// More requests than a full message has replies; they fit into the input buffer.
     const REQUESTS: usize = 1_170;
     /// A chunk's header, the context, and one extent.
     const REPLY: usize = 20 + 4 + 8;
@@ -262,9 +264,9 @@ fn a_client_of_a_removed_export_is_told_and_disconnected() {
     assert!(replies.chunks(wire::SIMPLE_REPLY_BYTES).all(|reply| reply[4..8] == shut_down));
 }
 
-/// The receipt of an idle client is ended first, and its socket must then still be shut down in the
-/// other direction: otherwise the sending, and with it the service, would end only when the client
-/// leaves.
+/// When the service ends, it first ends an idle client's receive operation. It must then still shut
+/// the socket down in the other direction: otherwise the send operation, and with it the service,
+/// would end only when the client leaves.
 #[test]
 fn a_client_that_does_not_read_does_not_keep_the_service_from_ending() {
     let mut fixture = Fixture::new();

@@ -9,13 +9,13 @@
 //! # Promise
 //! A request that its contract allows before the switch completes within the old set's bound; a
 //! request that its contract allows from then on completes within the new set's bound. Proof: the
-//! first all complete before the switch, under the old policy, and its bound holds for every amount
-//! of best effort, so also for less. For the others, the switch is the start of a service: the
-//! drive is idle, the policy is new, and no request released before is pending. Tokens continue, so
-//! from the switch on the instants at which contracts allow requests are those of tasks that keep
-//! their contracts: a sporadic sequence without its beginning is a sporadic sequence. So the new
-//! set's bound holds, for any policy that it was proved for and any difference between the plans:
-//! z, the drive's tables, the tasks.
+//! requests of the first kind all complete before the switch, under the old policy, whose bound
+//! holds for every amount of best effort, so also for less. For those of the second kind, the
+//! switch is the start of a service: the drive is idle, the policy is new, and no request released
+//! before is pending. Tokens continue, so from the switch on the instants at which contracts allow
+//! requests are those of tasks that keep their contracts: a sporadic sequence without its beginning
+//! is a sporadic sequence. So the new set's bound holds, for any policy that it was proved for and
+//! any difference between the plans: z, the drive's tables, the tasks.
 //!
 //! An instant between two batches is not sufficient. The requests waiting there arrived under the
 //! old plan, and the batch before may have been larger or longer than any that the new bound

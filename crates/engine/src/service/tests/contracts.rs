@@ -220,7 +220,8 @@ fn contracts_behind_a_host_count_from_when_the_policy_sees_a_request() {
         assert!(request.eligible >= *now, "{request:?} at {now:?}");
         assert_eq!(request.due, request.eligible.checked_add(task.deadline));
     }
-    // Tokens return after the shorter period: whoever always waits gets one each 98 ms.
+    // Tokens return after the shorter period: a tenant that always has requests waiting gets one
+    // every 98 ms.
     let of_second = told.iter().filter(|(_, request)| request.task.index() == 1);
     let eligible: Vec<Time> = of_second.map(|(_, request)| request.eligible).collect();
     let gaps = eligible.windows(2).map(|pair| pair[1].since(pair[0]));

@@ -28,7 +28,7 @@ class Columns:
     """The patterns that the optimal linear programme needs, and the lower bound."""
 
     patterns: list[Column]
-    #: Every plan needs as many disks, if it has no more than those at hand.
+    #: The lower bound: every plan that uses only disks at hand uses at least this many.
     disks_min: int
     prices: Sequence[float]
     rents: Sequence[float]
@@ -65,8 +65,9 @@ def columns(
 def near(
     oracles: Sequence[Oracle], optimal: Columns, share: float, count_max: int
 ) -> Iterator[Column]:
-    """Yields patterns that are worth at most this share less than a disk: with whole disks, they
-    fill what is left. No more than `count_max` for each kind of disk."""
+    """Yields patterns whose worth is below a disk's by at most this share. A plan of whole disks
+    needs them for the streams that better patterns leave over. Yields at most `count_max` for each
+    kind of disk."""
     # Streams without a price, which are left over in the linear programme, need a place too.
     prices = [max(price, PRICE_MIN) for price in optimal.prices]
     for of, oracle in enumerate(oracles):

@@ -30,10 +30,11 @@ def place(
 ) -> Plan:
     """Places all streams on the fewest disks, each of them proved.
 
-    `failed` disks of the fleet are not used. With a plan from `before`, what they had and new
-    streams are placed with as few moves of other streams as the search finds; where they fit beside
-    the others or on unused disks, no other moves. Raises `NotPlacedError` if the streams do not
-    fit, and `NoPlanFoundError`, a kind of it, if only the search found no plan.
+    `failed` disks of the fleet are not used. With an earlier plan `before`, the streams of failed
+    disks and new streams are placed with as few moves of other streams as the search finds, and
+    with none if they fit beside the others or on unused disks. Raises `NotPlacedError` if the
+    streams do not fit, and `NoPlanFoundError`, a kind of it, if the search found no plan but none
+    is excluded either.
 
     >>> from tidegate import drive
     >>> from tidegate.placement import Disk, Stream

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""First fit decreasing: what people do without a solver, and what no plan exceeds."""
+"""First fit decreasing: what people do without a solver. No plan uses more disks than it."""
 
 import math
 from collections import Counter

@@ -56,8 +56,9 @@ class Shelf:
         ]
 
     def evict(self, oracles: Sequence[Oracle]) -> None:
-        """Takes from the disks what the fleet no longer has or allows: streams, copies, tiers, and
-        on disks that are no longer proved the most demanding streams until they are."""
+        """Takes from the disks the streams and copies that the fleet no longer has, and the streams
+        whose tiers exclude their disk. From a disk that is no longer proved, takes the most
+        demanding streams until it is."""
         copies: Counter[str] = Counter()
         for index, of in enumerate(self.kinds):
             limits, alone = oracles[of].limits, oracles[of].alone()
@@ -154,8 +155,8 @@ def _move(shelf: Shelf, oracles: Sequence[Oracle], seconds_max: float) -> None:
 
 
 def _settle(shelf: Shelf, room: Mapping[int, int], kind: int) -> None:
-    """Gives each copy of a stream that has no place one, no two copies of a stream on one disk: a
-    flow from streams to disks with room."""
+    """Gives a place to each copy of a stream that has none, with no two copies of a stream on one
+    disk. Solves a flow from streams to disks with room."""
     from ortools.graph.python import max_flow
 
     stream = shelf.fleet.streams[kind]

@@ -21,14 +21,15 @@ from .pricing import WORTH_MIN, dearest
 #: A class: a kind of disk, and what its disks have; `None` for unused ones.
 Class = tuple[int, Pattern | None]
 
-#: The cost of a stream without a place, in moves: it has none only where nothing else helps.
+#: The cost of a stream without a place, in moves. It is so high that every other choice is tried
+#: before.
 COST_WITHOUT = 1000
 
 #: The most changes of a class that are added because of a gap.
 NEAR_MAX = 500
 
-#: If the changes of the linear programme place not all streams, those are added that make it worse
-#: by less than this, in moves; then the next.
+#: If the changes of the linear programme do not place all streams, changes that make it worse by
+#: less than the first of these, in moves, are added; then by less than the next.
 GAPS = (1.0, 8.0, 64.0, 512.0)
 
 #: Why an integer programme gave nothing.

@@ -35,8 +35,8 @@ class Oracle:
         return known
 
     def most(self, pattern: Pattern, kind: int, at_most: int, at_least: int = 0) -> int:
-        """Returns how many streams of this kind fit beside a proved pattern, if `at_least` many do:
-        by doubling the step, then by bisection."""
+        """Returns how many streams of this kind fit beside a proved pattern, at most `at_most`; the
+        caller knows that `at_least` fit. Doubles the step, then bisects."""
         low, step = at_least, 1
         while low < at_most and self.allows(more(pattern, kind, min(low + step, at_most))):
             low, step = min(low + step, at_most), 2 * step

@@ -52,7 +52,7 @@ class Plan:
 
     def moved_from(self, other: "Plan") -> int:
         """Returns how many copies of streams are on a disk that did not have them in the other
-        plan, new ones apart."""
+        plan, without new copies."""
         before, now = _places(other), _places(self)
         # A new copy of a stream that had fewer is no move.
         new = {name: max(0, len(now[name]) - len(before[name])) for name in now if name in before}

@@ -32,12 +32,13 @@ class Found:
 def dearest(
     oracle: Oracle, worths: Sequence[Worths], begin: float = 0.0, all_up_to: int = 0
 ) -> Found:
-    """Searches for the proved pattern of the highest worth, if that exceeds `begin`; or with
-    `all_up_to` for that many patterns that exceed it, each full of the last kind.
+    """Searches for the proved pattern of the highest worth, if that exceeds `begin`. With
+    `all_up_to`, searches instead for that many patterns whose worth exceeds `begin`, each with as
+    many streams of the last kind as fit.
 
-    A branch is left if each kind that is open, as often as it fits there alone, could not exceed
-    the best found. After `ASKED_MAX` questions the branches that are open count as if they could be
-    reached.
+    A branch is cut if it could not exceed the best pattern found, even if each open kind had as
+    many streams as fit there without the other open kinds. After `ASKED_MAX` questions, the worth
+    of the open branches counts as if it could be reached.
     """
     empty = oracle.fleet.empty
     alone = oracle.alone()

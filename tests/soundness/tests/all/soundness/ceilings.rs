@@ -30,7 +30,7 @@ fn policies() -> impl Iterator<Item = PolicyName> {
             | Theorem::Starvation
             | Theorem::DrainRounds
             | Theorem::LimitedDrainRounds => true,
-            // Without ceilings, without a proof behind a host, or with a drive of its own tests.
+            // These have no ceilings, no proof behind a host, or a drive in tests of their own.
             Theorem::PriorityRounds
             | Theorem::ActiveSubset
             | Theorem::AdaptiveDrain

@@ -116,8 +116,8 @@ fn caught_without(what: &str, policy: PolicyName, less: impl Fn(HostTime) -> Hos
     });
 }
 
-/// Canaries: a bound that omits one of the host's times. `dqf` reaches its bound, `fifo` shows that a
-/// busy interval has many batches, and `rtio-limit` has a bound by drain times.
+/// Canaries: a bound that omits one of the host's times. `dqf` reaches its bound, `fifo` has busy
+/// intervals of many batches, and `rtio-limit` has a bound by drain times.
 #[test]
 fn bounds_without_one_of_the_hosts_times_are_caught() {
     let zero = Duration::ZERO;

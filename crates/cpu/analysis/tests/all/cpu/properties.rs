@@ -88,9 +88,8 @@ fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
     }
 }
 
-/// Goal: a larger value of any parameter lowers no bound. A larger preemption charge pays for context
-/// switches from the server's budget, which can shorten the bounds of threads below it, so the charge
-/// is raised only in workloads without switch costs.
+/// A charge pays for switches: it delays the server's work and helps threads below. Without switch
+/// costs it helps no thread.
 #[test]
 fn more_of_anything_never_lowers_a_bound() {
     let mut random = Random::new(10, 1);
