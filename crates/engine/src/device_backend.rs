@@ -77,10 +77,10 @@ impl DeviceBackend {
         Ok(Self { ring, clock: Clock::start(), limits, returned, is_ranking: false })
     }
 
-    /// Sets whether requests carry the policy's priority from now on: requests with a priority tag
-    /// get the kernel's class "real time", all others "best effort". It requires
-    /// [`tidegate_device::io_priority::is_permitted`]. If false, all requests have the thread's
-    /// class.
+    /// Sets whether requests carry the policy's priority from now on: requests with the tag for
+    /// priority or for the head of the queue get the kernel's class "real time", all others "best
+    /// effort". It requires [`tidegate_device::io_priority::is_permitted`]. If false, all requests
+    /// have the thread's class.
     pub fn rank(&mut self, is_ranking: bool) {
         self.is_ranking = is_ranking;
     }

@@ -91,7 +91,7 @@ impl Drop for Peers {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
         self.waker.wake();
-        // If the service thread itself drops this, it cannot join itself.
+        // If the thread itself drops this, it cannot join itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
         {
@@ -176,8 +176,8 @@ impl<D: Listener, P: Protocol> Room<D, P> {
     }
 }
 
-/// Runs a job on its own thread, which wakes the service thread when it is done. If no thread can
-/// be started, no reply is sent.
+/// Runs a job on its own thread, which wakes the peers' thread when it is done. If no thread can be
+/// started, the peer is disconnected without a reply.
 fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
     let (answer, answered) = channel();
     let work = move || {

@@ -6,8 +6,9 @@
 //!   remove   no longer offered -> no more calls -> completed or refused -> prove -> quiet -> free
 //! ```
 //! Only one change runs at a time: a change that is requested meanwhile is refused. `core::switch`
-//! describes the switch, and why it delays no in-contract request. The caller waits, at most
-//! [`QUIET_MAX`] plus [`DRAIN_MAX`]; the service does not wait for the caller.
+//! describes the switch, and why it delays no in-contract request. Besides the time of the proof,
+//! the caller waits at most [`QUIET_MAX`] plus [`DRAIN_MAX`]; the service does not wait for the
+//! caller.
 
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
@@ -39,7 +40,7 @@ const DRAIN_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 /// The service's thread is considered dead if a change exceeds its time limit by more than this.
 const GRACE: Duration = Duration::from_ms(2_000);
 
-/// The longest time of a change.
+/// The longest time of a change, without its proof.
 pub(crate) const CHANGE_MAX: std::time::Duration =
     std::time::Duration::from_nanos(QUIET_MAX.ns() + DRAIN_MAX.ns() + GRACE.ns());
 
@@ -137,7 +138,8 @@ impl Service {
     /// Waits for all this, and for an instant at which the change delays no in-contract request.
     ///
     /// # Errors
-    /// [`ChangeError`]; then nothing has changed.
+    /// [`ChangeError`]; then nothing has changed, unless the service is ending: the export may then
+    /// be closed already.
     pub fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         self.shared.remove(name)
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A service: one store shared by exports, each with its contract and any number of clients.
 //!
-//! [`Service::start`] starts a thread that owns policy and store. Clients, on their own threads,
-//! call [`Export::read`], [`Export::write`] and [`Export::flush`], which block until the reply. The
-//! service contains no transport: an NBD server is a thin layer above it.
+//! [`Service::start`] starts a thread that owns policy and store. Clients in the same process call,
+//! on their own threads, [`Export::read`], [`Export::write`] and [`Export::flush`], which block
+//! until the reply. Clients over NBD are served by the service's own thread (`connections`), once
+//! the acceptor has performed their handshake.
 //!
 //! # Promises
 //! - A flush covers every write of any export that completed before the flush was requested. A
@@ -215,7 +216,7 @@ impl Service {
     /// Returns the channel of events that an operator must know about, above all batches that took
     /// longer than the table allows; only the first caller gets it. The channel ends with the
     /// service. The service does not wait for the receiver: events that are not fetched in time are
-    /// lost, but [`ServiceStatistics`] counts them.
+    /// lost, but [`ServiceStatistics`] counts overruns and stalls.
     pub fn incidents(&self) -> Option<Receiver<Incident>> {
         self.incidents.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

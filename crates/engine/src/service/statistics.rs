@@ -74,7 +74,7 @@ pub struct Overrun {
 pub struct Stall {
     /// The instant at which it was noticed, since the service started.
     pub at: Time,
-    /// The time since the last completion.
+    /// The time since the last completion, or since the submission if the drive was idle before it.
     pub waited: Duration,
     /// The number of requests in flight.
     pub in_flight: u32,
@@ -200,8 +200,8 @@ pub(crate) struct Watch {
     in_flight: u32,
     /// The submission time of the batch in flight, if the drive was idle.
     sent: Option<Time>,
-    /// The time without a completion after which a stall is reported; `progress`: the instant of
-    /// the last completion.
+    /// The time without progress after which a stall is reported; `progress`: the instant of the
+    /// last completion, or of a later dispatch to the idle drive.
     stall_after: Duration,
     progress: Time,
     is_stalled: bool,

@@ -91,8 +91,8 @@ impl Tenant {
     ///
     /// Period and deadline are those behind the host.
     ///
-    /// The proof does not include requests that the contract does not cover, for example reads if
-    /// it covers writes.
+    /// Requests that the contract does not cover, for example reads if it covers writes, are best
+    /// effort.
     pub(crate) fn admit(&mut self, released: Time, op: Op, host: HostTime) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
         let Some(contract) = &self.contract else {

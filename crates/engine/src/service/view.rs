@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A read-only view of a service, for monitoring.
+//! A handle on a service, for monitoring and control.
 //!
-//! Monitoring must not disturb the service's thread: regardless of the number of viewers, it gets
-//! at most five queries per second, each for one export, and viewers wait for a limited time.
+//! Monitoring must not disturb the service's thread: regardless of the number of viewers, the
+//! thread gets one query for each export and one for the drive at most five times per second, and
+//! viewers wait for a limited time.
 
 use std::sync::{Arc, PoisonError};
 

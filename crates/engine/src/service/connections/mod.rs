@@ -13,7 +13,8 @@
 //! # Memory
 //! A request gets memory when its export has room for it (`lane`), and gives the room back when its
 //! reply is sent. A client that sends and does not read fills only its own export's room, and is
-//! closed after [`Patience`]. An idle connection has [`INPUT_BYTES`] and nothing else.
+//! closed after its [`Newcomer::patience`]. An idle connection has [`INPUT_BYTES`] and nothing
+//! else.
 //!
 //! # Order
 //! Requests of one connection are begun in the order of their arrival. A request that is larger than

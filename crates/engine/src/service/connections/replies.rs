@@ -11,7 +11,7 @@ use super::super::tenant::Sent;
 use super::connection::{Outgoing, Owed, Phase, Reading, Transmission};
 use super::{Connections, Departure, Ended, Failed, Operation};
 
-/// The shortest time between two reports of failed requests of one export.
+/// The shortest time between two reports of the same failure of one export.
 const QUIET: Duration = Duration::from_ms(1_000);
 
 impl Connections {
@@ -178,7 +178,8 @@ impl Connections {
         Owed { charge: Some(operation.charge), eligible, is_within_contract, blocked }
     }
 
-    /// Reports a failed request, unless another one of the export was reported just before.
+    /// Reports a failed request, unless the same failure of the export was reported less than
+    /// [`QUIET`] ago.
     fn report(&mut self, now: Time, operation: &Operation, error: CallError) {
         let connection = self.get(operation.connection);
         let (export, departures) = (connection.export, connection.departures.clone());

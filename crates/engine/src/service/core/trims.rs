@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Executes trims, which name blocks whose data a client no longer needs.
 //!
-//! Their cost to other exports was not measured, so they are executed only while no export has a
-//! contract; otherwise they succeed without effect, which a protocol's clients must expect of a
-//! hint. Like writes, they keep the order of overlapping requests. They bypass the policy, one at a
-//! time.
+//! Their cost to other exports was not measured, so they are executed only while no export is real
+//! time and no change of the exports waits; otherwise they succeed without effect, which a
+//! protocol's clients must expect of a hint. Like writes, they keep the order of overlapping
+//! requests. They bypass the policy, one at a time.
 
 use tidegate_model::RequestId;
 
