@@ -24,7 +24,7 @@ pub use stream::Stream;
 /// The size of the read buffer.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The largest chunk that a client accepts besides data.
+/// The largest error chunk that a client accepts.
 const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
 /// Why a client cannot continue.

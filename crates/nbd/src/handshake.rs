@@ -91,7 +91,7 @@ pub enum Step {
 pub struct Entered {
     /// The export.
     pub export: ExportInfo,
-    /// The agreed form of the replies.
+    /// The agreed formats of requests and replies.
     pub dialect: Dialect,
     /// The bytes that the client sent after the handshake.
     pub rest: Vec<u8>,

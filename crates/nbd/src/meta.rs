@@ -19,8 +19,8 @@ pub(crate) struct Query<'a> {
     pub(crate) wants_allocation: bool,
 }
 
-/// Reads the data of a list or set option; `None` if it is malformed. To list, an empty set of
-/// queries and a namespace alone select everything.
+/// Reads the data of a list or set option; `None` if it is malformed. In a list option, no query at
+/// all or the query `base:` selects the context too.
 pub(crate) fn read(data: &[u8], is_list: bool) -> Option<Query<'_>> {
     let mut reader = Reader::new(data);
     let export = reader.text()?;

@@ -11,7 +11,7 @@ use crate::request::{Command, Request};
 use crate::session::{Refused, Session};
 use crate::wire;
 
-/// The error message of a failure needs no text: the number is sufficient.
+/// The length of an error chunk's text: it has none, because the number is sufficient.
 const NO_MESSAGE: u16 = 0;
 
 impl Session {

@@ -25,7 +25,7 @@ pub enum Parsed {
     },
     /// A wrong request, to be answered with this failure once its payload is skipped.
     Refused {
-        /// The request's command number, cookie and offset, for the reply.
+        /// What the reply needs: the request's cookie and offset, and the failure.
         refused: Refused,
         /// The header's size.
         header: usize,
@@ -41,13 +41,14 @@ pub struct Refused {
     pub cookie: u64,
     /// The first byte of its range.
     pub offset: u64,
-    /// Whether the reply must be structured.
+    /// Whether it is a read or a block status: these are answered in chunks if replies are
+    /// structured.
     pub is_read: bool,
     /// Why.
     pub failure: Failure,
 }
 
-/// Why a connection cannot continue: the next request's start is unknown.
+/// Why a connection cannot continue: the next request's start is unknown or too far away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
     /// The header does not begin with its magic number.

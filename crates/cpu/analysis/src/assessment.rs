@@ -179,7 +179,8 @@ fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuTh
     CpuThreadAssessment { window, ..CpuThreadAssessment::of_bound(bound, Some(deadline)) }
 }
 
-/// Returns the answer: a certain "no" takes precedence over "cannot be assessed".
+/// Returns the answer: a deadline that is exceeded, or has no bound, takes precedence over one that
+/// cannot be assessed.
 fn answer(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> CpuAnswer {
     if tasks.is_empty() && work.iter().all(|row| row.deadline.is_none()) {
         return CpuAnswer::NotApplicable { reason: Objection::NothingDue };
@@ -197,7 +198,8 @@ fn answer(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> CpuAns
     }
 }
 
-/// Returns the thread closest to its deadline, or furthest beyond it.
+/// Returns the first thread without a bound or, if all have one, the thread whose bound is the
+/// largest share of its deadline.
 fn limit(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> Option<CpuLimit> {
     let tasks = tasks.iter().enumerate().map(|(index, row)| (CpuThread::Task(index), row));
     let work = work.iter().enumerate().map(|(index, row)| (CpuThread::Work(index), row));

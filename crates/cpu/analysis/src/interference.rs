@@ -67,7 +67,8 @@ impl MeasuredDemand {
         &self.name
     }
 
-    /// Returns the priority of the measuring thread: threads below it are not included.
+    /// Returns the priority of the measuring thread: threads of this priority or a lower one are
+    /// not included.
     pub fn priority(&self) -> Option<u32> {
         self.priority
     }
@@ -100,9 +101,9 @@ impl MeasuredDemand {
     /// window, and `None` beyond 64 bits.
     ///
     /// # Bound
-    /// A line: `c + ceil(u D)` plus the margin m. Points: y + m of the next longer interval;
-    /// beyond the longest L, `floor(D / L) (y(L) + m) + y(D mod L) + m`: the time stolen in a
-    /// window is at most the sum of the times stolen in its parts, and each part may have been
+    /// A line: `c + ceil(u D)` plus the margin m. Points: y + m of the shortest interval of at
+    /// least D; beyond the longest L, `floor(D / L) (y(L) + m) + y(D mod L) + m`: the time stolen
+    /// in a window is at most the sum of the times stolen in its parts, and each part may have been
     /// measured too low.
     ///
     /// # Source

@@ -56,8 +56,8 @@ impl Ratio {
         Some((sum / denominator, sum % denominator, denominator))
     }
 
-    /// Returns the product; rounded up to a whole number if 128 bits cannot represent the
-    /// fraction, `None` if they cannot represent the whole part.
+    /// Returns the product. If 128 bits cannot represent its fraction, the fractional part of this
+    /// number counts as 1; `None` if they cannot represent the whole part.
     pub fn times_ceil(self, factor: u64) -> Option<Self> {
         let factor = u128::from(factor);
         let whole = self.whole.checked_mul(factor)?;
@@ -90,7 +90,8 @@ impl Ratio {
     /// Returns this divided by `divisor` in parts per million, rounded up; `None` if it exceeds
     /// 64 bits.
     ///
-    /// Two roundings, both upwards: at most 2 ppm too much.
+    /// Two roundings, both upwards: at most 2 ppm too much, unless 128 bits are too few for a
+    /// fraction.
     pub fn ppm_of(self, divisor: u64) -> Option<u64> {
         let scaled = self.times_ceil(1_000_000)?.ceil()?;
         u64::try_from(scaled.div_ceil(u128::from(divisor.max(1)))).ok()

@@ -16,10 +16,10 @@ const COLUMNS: u64 = 100;
 /// column.
 ///
 /// ```text
-///             0us       10us
-///   jobs      |         |
-///   server    ##        ###
-///             each column 1us: # executes, + part of it, . does not; | a job arrives
+///               0         10us
+///   jobs        |         |
+///   server      ##........###
+///               each column 1us: # executes, + part of it, . does not; | a job arrives
 /// ```
 pub fn diagram(case: &Case, outcome: &Outcome) -> String {
     let scale = Scale::of(case);

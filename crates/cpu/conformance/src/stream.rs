@@ -60,7 +60,7 @@ pub enum StreamError {
         /// The parser's error.
         source: serde_json::Error,
     },
-    /// The first line does not describe the stream.
+    /// The first line does not describe the stream, or another line does.
     #[error("the first line does not describe the stream; start with {{\"stream\": ..}}")]
     HeadMissing,
     /// The server's parameters are invalid.

@@ -97,8 +97,9 @@ impl TraceLine {
         self
     }
 
-    /// Returns whether the server's status is as expected. Omitted replenishments are not
-    /// compared, nor is the alarm of a server without work, which is never delivered.
+    /// Returns whether the call, and the server's status after it, are as expected. Omitted
+    /// replenishments are not compared, nor is the alarm of a server without work, which is never
+    /// delivered.
     pub(crate) fn is_as_expected(&self, expected: &Self) -> bool {
         let told = !self.replenishments_ns.is_empty();
         let replenishments_ns =

@@ -10,7 +10,7 @@ use tidegate_model::{Duration, Time};
 #[derive(Debug, Clone)]
 pub(super) struct WindowMax {
     length: Duration,
-    /// Looks of the last period: the instant, and the execution until then.
+    /// Checks of the last period: the instant, and the execution until then.
     looks: VecDeque<(Time, Duration)>,
     executed: Duration,
     highest: Duration,

@@ -141,8 +141,7 @@ fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::
     span.unwrap_or_else(|| raw.budget.span())
 }
 
-/// Refuses a line without effect: polling and deferrable servers have one replenishment and
-/// preempt once.
+/// Refuses a line without effect: polling and deferrable servers have one replenishment a period.
 fn check_sporadic_only(raw: &RawCpuServer, kind: ServerKind) -> Result<(), FileError> {
     if !matches!(kind, ServerKind::Polling | ServerKind::Deferrable) {
         return Ok(());

@@ -108,7 +108,7 @@ impl ServerParams {
     /// The largest number of replenishments.
     pub const REPLENISHMENTS_LIMIT: u32 = 65_536;
 
-    /// Creates a server of this kind without a preemption charge.
+    /// Creates the parameters of a server of this kind, without a preemption charge.
     pub const fn new(kind: ServerKind, budget: Duration, period: Duration) -> Self {
         Self {
             kind,

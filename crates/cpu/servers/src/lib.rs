@@ -56,8 +56,8 @@ pub enum ServerEvent {
 pub struct ServerStatus {
     /// How long, from now, it may execute without interruption; zero if it may not.
     pub budget: Duration,
-    /// When to send [`ServerEvent::Alarm`] if nothing else happens before: its budget changes
-    /// then. `None` while it has no work.
+    /// When to send [`ServerEvent::Alarm`] if nothing else happens before: its budget changes then.
+    /// `None` if it changes at no instant by itself, as without work.
     pub alarm: Option<Time>,
     /// Its deadline under EDF: one period after the activation.
     pub due: Time,

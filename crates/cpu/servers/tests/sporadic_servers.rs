@@ -213,7 +213,7 @@ fn blocking_with_budget_left_ends_the_heavy_load() {
     assert_eq!(chunks(&*server), [(117, 2), (215, 2)]);
 }
 
-/// The defects of POSIX in two steps: an overrun is forgiven and replenished.
+/// Amplification, a defect of POSIX: an overrun is forgiven, and replenished all the same.
 #[test]
 fn posix_replenishes_a_forgiven_overrun() {
     let server = told(params(ServerKind::PosixSporadic, 4, 20), &overrun());

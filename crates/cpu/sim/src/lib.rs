@@ -12,8 +12,8 @@
 //! - Bounded but unscheduled disturbance, blocking and stolen time, follows [`Disturbance`]. Stolen
 //!   time stops the processor: the running thread keeps its place and no switch is charged, because
 //!   the measured time includes the cost.
-//! - At one instant completions come first, then arrivals of work, releases of tasks, and alarms
-//!   of servers.
+//! - At one instant completions come first, then arrivals of work, releases of tasks, alarms of
+//!   servers, stolen time, and sections.
 
 mod arrivals;
 mod disturbance;

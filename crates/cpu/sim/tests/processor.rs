@@ -81,7 +81,7 @@ fn responses_are_those_of_a_scheduler_that_goes_tick_by_tick() {
         let workload = random_tasks(&mut random, scheduling);
         let run = run(&workload, 1_000);
         let found: Vec<_> = (0..run.tasks.len()).map(|task| response_max(&run, task)).collect();
-        // A job that completes at the very end counts in neither.
+        // The run does not count a job that completes at its very end, so it equals 999 ticks.
         let plain = by_ticks(&workload, 1_000);
         let is_close = found.iter().zip(&plain).all(|(found, plain)| found <= plain);
         assert!(is_close, "case {case}: {workload:#?} {found:?} {plain:?}");
@@ -89,7 +89,7 @@ fn responses_are_those_of_a_scheduler_that_goes_tick_by_tick() {
     }
 }
 
-/// Time is conserved: the processor's busy time is the sum of execution and switches.
+/// Adds up all execution, and checks that no two intervals overlap.
 #[derive(Default)]
 struct Sums {
     executed: Duration,

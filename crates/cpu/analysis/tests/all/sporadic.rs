@@ -116,7 +116,7 @@ fn switches_are_charged_by_activation() {
             assessment.tasks.iter().chain(&assessment.servers).collect();
         rows.iter().map(|row| row.response_max().unwrap().ns()).collect::<Vec<_>>()
     };
-    // Task 3: 50 + 12 + 3 * 26 = 140; 140 = ceil(140 / 50) = 3 budgets.
+    // Task 3: 50 + 12 + 3 * 26 = 140, for ceil(140 / 50) = 3 budgets.
     assert_eq!(bounds(&workload), [11, 50 + 12 + 3 * 26, 26 + 12]);
     workload.servers[0].params.preemption_charge = NS(2);
     // 50 + 12 + 3 * 23 = 131.
@@ -143,7 +143,7 @@ fn with_work(kind: ServerKind, execution: u64, gap: u64) -> CpuWorkload {
     workload
 }
 
-/// Two units in ten: a job of 3 finds the budget used up, gets 2 of it after one period, and the
+/// Two units in ten: a job of 3 finds the budget used up, gets two units after one period, and the
 /// last one after another; the task above may delay it: 2 * 10 + 1 + 3.
 #[test]
 fn work_waits_for_two_budgets() {

@@ -131,7 +131,8 @@ fn a_deferred_budget_is_found() {
     assert!(fails(&report, Invariant::Window) > 10, "{:?}", report.invariants);
 }
 
-/// A program that knows no charge and needs two replenishments, as several kernels do.
+/// A server without a charge and with two to eight replenishments, as in several kernels; its unit
+/// of time is 3 us.
 struct Limited(Box<dyn Server>);
 
 impl Limited {

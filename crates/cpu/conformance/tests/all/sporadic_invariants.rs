@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! I1 to I6 on random processors with budgets enforced up to three ticks late: millions of events
-//! for the corrected server and both hybrids. POSIX on the same processors is the canary.
+//! for the corrected server and both hybrids. POSIX on such processors is the canary.
 
 use std::cell::RefCell;
 
@@ -79,7 +79,7 @@ fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
     }
 }
 
-/// Canary: on the same processors POSIX violates all but I4, and by far more than one overrun.
+/// Canary: on such processors POSIX violates I1, I2, I3 and I5, and keeps I4.
 #[test]
 fn posix_breaks_the_invariants() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {

@@ -36,8 +36,8 @@ fn responses(tasks: &[Ticks]) -> Option<Vec<u64>> {
 
 /// Goal: the refined test accepts every set that the ceiling or the hyperbolic test accepts, and
 /// the exact test accepts every set that the refined test accepts. The exact test is exact: an
-/// accepted set has the computed responses after a synchronous release, and a rejected one misses
-/// a deadline there. Other offsets are no worse.
+/// accepted set has the computed responses after a synchronous release, and a rejected one misses a
+/// deadline there.
 #[test]
 fn tests_are_nested_and_the_exact_one_is_exact() {
     let mut random = Random::new(5, 1);

@@ -56,8 +56,7 @@ fn load_bounds_of_figure_5_6() {
     );
 }
 
-/// The refined bound lies between the demand of one task that is served at once and the other
-/// bounds.
+/// The refined bound exceeds neither of the other bounds, for any jitter.
 #[test]
 fn refined_is_never_above_the_others() {
     for (execution, period) in [(1, 3), (2, 7), (4, 10), (7, 7)] {

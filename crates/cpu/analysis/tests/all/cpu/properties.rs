@@ -137,8 +137,8 @@ fn tests_of_loads_are_nested() {
     assert!(refined > ceil && ceil > hyperbolic && hyperbolic > 1_000, "{met:?}");
 }
 
-/// A larger budget of a less urgent server costs more urgent threads nothing, and a server with the
-/// lowest priority is harmless.
+/// The assessment of a task does not depend on less urgent threads: here a server is replaced with
+/// a task that needs half of the processor.
 #[test]
 fn less_urgent_threads_cost_nothing() {
     let mut random = Random::new(11, 1);
