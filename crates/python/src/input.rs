@@ -201,7 +201,7 @@ impl Workload {
         let (changes, asked) = (changes(drive, &options)?, policies_of(&options.policies)?);
         let parsed = tidegate_commands::parse_machine(name, &text, &changes, &asked);
         let parsed = parsed.map_err(|faults| input_error(&faults))?;
-        // Without a disk, the reader of disks says what the file lacks.
+        // If there is no disk part, its reader reports what the file lacks.
         let input = match parsed.disk {
             Some(input) => Ok(input),
             None => tidegate_commands::parse(name, &text, &changes, &asked),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Work without the interpreter's lock, which Ctrl-C ends.
+//! Work that runs without the interpreter's lock, and that Ctrl-C ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// The time between two looks for signals.
+/// The time between two checks for signals.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The stack of a program's first thread, on which the command line does the same work.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Result files, read again.
+//! Reads result files.
 
 use std::path::PathBuf;
 

@@ -61,7 +61,7 @@ pub(crate) fn simulate(
     simulated.map_err(not_run)
 }
 
-/// Simulates a policy that is written in Python. `rules` names the rules to which it is held.
+/// Simulates a policy that is written in Python. `rules` names the rules that it must keep.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 makes the arguments")]
 #[pyo3(signature = (workload, policy, *, name, rules, jobs=None, duration_ns=None, seed=0))]

@@ -118,10 +118,10 @@ pub enum StepFault {
     /// A task has no step, or a step belongs to no task.
     #[error("the steps are not those of the tasks")]
     Tasks,
-    /// The sizes of the batch in flight are not those that the tasks can form.
+    /// The sizes of the batch in flight lack one that the tasks can form, or one is too large.
     #[error("the sizes of the batch in flight are not those that the tasks can form")]
     CarryIns,
-    /// The stated response is not the sum of its batches' times.
+    /// The stated batches or their sum do not follow from the stated batch in flight.
     #[error("the sum is not that of its batches")]
     Sum,
     /// Another size of the batch in flight gives a longer wait.

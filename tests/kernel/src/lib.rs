@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Holds the decisions of the kernel target, in C, to those of the policies, in Rust.
+//! Compares the decisions of the kernel target, in C, with those of the policies, in Rust.
 //!
 //! Both get the same events and must decide the same at every question, whatever a device or its
 //! users do. The tests feed random streams and those of simulated workloads. Faults that are

@@ -25,7 +25,7 @@ pub const SOURCES: [&str; 9] = [
     "tokens.c",
 ];
 
-/// Undefined behaviour of C traps.
+/// The compiler's flags: undefined behaviour of C traps.
 const FLAGS: [&str; 11] = [
     "-std=gnu11",
     "-O1",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Random plans, and random devices and users for them.
 //!
-//! Times are small whole numbers of a unit, so that sums meet deadlines exactly. Most streams keep the
-//! contracts of their tasks and some break them; devices are late now and then, complete in any
-//! order, and some users take requests back.
+//! Times are small whole numbers of a unit, so that sums meet deadlines exactly. Half of the
+//! streams keep the contracts of their tasks, and the others break some; devices are late now and
+//! then, complete in any order, and some users take requests back.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -15,7 +15,7 @@ use tidegate_policy::{Decision, Event, Policy};
 
 use crate::kernel_policy::{ORDERS, POLICIES};
 
-/// How many instants a stream has.
+/// The number of instants of a stream.
 const INSTANTS: u32 = 300;
 
 /// The units of time, in ns, and of positions; the large ones do not fit into 32 bits.

@@ -22,7 +22,8 @@ use crate::drain_system::{DrainSystem, DrainTask, request};
 pub struct Tally {
     /// Jobs released.
     pub jobs: u64,
-    /// Real-time requests that completed after their deadline.
+    /// Real-time requests that completed after their deadline; one that is incomplete then counts
+    /// too.
     pub misses: u64,
     /// The largest excess of a response over its task's deadline.
     pub lateness_max: u64,

@@ -41,11 +41,10 @@ pub fn drain_table(table: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-/// Returns the same table without its first entry: for q it states a time that holds only for
-/// q - 1.
+/// Returns the table shifted by one request: for q it states a time that holds only for q - 1.
 ///
 /// # Panics
-/// Never, because the first entry of the shortest table stays.
+/// Never, because no entry is zero.
 #[must_use]
 pub fn optimistic(drain: &BatchTable) -> BatchTable {
     let one_less = |requests: u32| drain.time_max((requests - 1).max(1));
@@ -53,8 +52,8 @@ pub fn optimistic(drain: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-/// Returns `workload` with as many tasks as fit on the drive, each released as often as the drain
-/// times allow, or nearly.
+/// Returns `workload` with no more tasks than fit on the drive together, each released as often as
+/// the drain times allow, or nearly.
 #[must_use]
 pub fn leaning_on_drains(random: &mut Pcg64, mut workload: Workload) -> Workload {
     let drain = drain_table(&workload.table);

@@ -69,7 +69,7 @@ fn any_system(random: &mut Pcg64, size: Size) -> SmallSystem {
     let is_single = random.random_bool(0.5);
     let mut tasks = Vec::new();
     for _ in 0..task_count {
-        // Streams of one kind share one period.
+        // In half of the systems all tasks share one period.
         let period = if kind % 2 == 0 { shared } else { period(random, size, &table, kind) };
         let requests = if is_single { 1 } else { random.random_range(1..=size.requests_max) };
         tasks.push(SmallTask { requests, period, deadline: period, jitter: 0 });

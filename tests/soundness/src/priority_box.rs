@@ -23,7 +23,7 @@ use crate::workloads;
 /// Time of two overlapping rounds, in multiples of the longest round.
 const SPOILT: u64 = 5;
 
-/// Returns `workload` on a drive with times for requests of priority, with as many tasks as the
+/// Returns `workload` on a drive with times for requests of priority, with no more tasks than the
 /// table covers, each released as often as two rounds allow, or nearly.
 ///
 /// # Panics

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Looks for a workload that is proven without a doubt and misses: random tasks on a built-in drive,
-//! with the shortest deadline that a policy proves, at random places, at both ends, and at the places
-//! that an adversary found. The shortest deadline of a proof with doubts shows what the doubts are
-//! worth.
+//! Looks for a workload that is proven without a doubt and misses: random tasks on a built-in
+//! drive, with the shortest deadline that a policy proves, at random places, at both ends, and at
+//! the places that an adversary found. The shortest deadline of a proof with doubts shows how much
+//! the doubts matter.
 
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -21,7 +21,7 @@ use crate::places::Batches;
 /// The largest number of tasks of a workload.
 const TASKS_MAX: u32 = 4;
 
-/// How often the range of possible deadlines is halved.
+/// The number of times that the range of possible deadlines is halved.
 const HALVINGS: u32 = 12;
 
 /// The number of steps of the adversary for one choice of places, and the number of choices.

@@ -69,8 +69,8 @@ impl Disturbed {
     }
 }
 
-/// Adds blocking, with the same length for most threads, because one section delays several
-/// threads.
+/// Adds blocking, with the same length for about half of the threads, because one section delays
+/// several threads.
 fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     let most = 1 + random.below(30);
     let mut draw = || NS([0, most, most, most + random.below(20)][random.index(4)]);
@@ -320,7 +320,7 @@ fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
 }
 
 /// Goal: a bound proven with a line or a hyperbola, and with blocking, can be reached. Method:
-/// tasks of different priorities, released together; those of high priority have the same blocking.
+/// tasks of different priorities and the same blocking, released together.
 #[test]
 fn bounds_are_reached() {
     let mut random = Random::new(25, 1);

@@ -82,8 +82,8 @@ fn bounds_hold_with_switches_and_charges() {
     assert!(compared.work > 300, "{compared:?}");
 }
 
-/// Draws a server with most of a period as its budget, small jobs spaced slightly more than the
-/// rest of the period, and a long job behind them; a task below is released with the first job.
+/// Draws a server with most of a period as its budget, small jobs about the rest of the period
+/// apart, and a long job behind them; a task below is released with the first job.
 fn often_active(random: &mut Random) -> CpuWorkload {
     let ns = Duration::from_ns;
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);

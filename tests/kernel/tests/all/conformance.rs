@@ -17,7 +17,7 @@ const SKIPPED: &str = "skipped: cc is not installed";
 
 const THREADS: usize = 4;
 
-/// How many streams: some 600 decisions each.
+/// The number of streams, with about 600 decisions each.
 const STREAMS: u64 = 10_000;
 
 /// Returns the score of one random stream.
@@ -67,7 +67,7 @@ fn missed(objects: &Objects, faults: &[(usize, Fault)]) -> Vec<Fault> {
     faults.iter().filter(is_missed).map(|&(_, fault)| fault).collect()
 }
 
-/// Canaries: a fault anywhere in the C code shows.
+/// Canaries: every fault that is planted in the C code is found.
 #[test]
 fn every_planted_fault_is_found() {
     let Some(objects) = Objects::compile() else { return println!("{SKIPPED}") };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the kernel decides as the policies do on the streams of real workloads. Method: both decide
-//! in simulations of mechanical disks, with the plans that the analysis makes.
+//! Goal: the kernel decides as the policies do on the events of simulated workloads. Method: both
+//! decide in simulations of mechanical disks, with the plans that the analysis makes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -83,7 +83,7 @@ fn duel(library: Library, disk: &str, workload: &Workload, policy: PolicyName) -
     score.take()
 }
 
-/// Returns the workload on this disk in every order, without and with tokens.
+/// Returns the workload on this disk with every order of best effort, without and with tokens.
 fn variants(disk: &str, sources: &str) -> Vec<Workload> {
     let file = builtin::load(disk).expect("Tidegate includes it");
     let parsed = WorkloadFile::parse(&format!("drive = \"{disk}\"\n{sources}")).expect("valid");

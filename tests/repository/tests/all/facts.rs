@@ -207,7 +207,7 @@ fn policies_are_told_apart_by_their_facts() {
     let mut all = Vec::new();
     for path in files {
         let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-        // Tests are not compiled into a crate, except in the builder's own module.
+        // Unit tests at the end of a file do not count: they are not part of the program.
         let text = fs::read_to_string(&path).expect("a source file");
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         all.extend(faults(text).into_iter().map(|(line, what)| format!("{name}:{line}: {what}")));

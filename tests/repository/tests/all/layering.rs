@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: each crate imports only the crates that it may. Imports point downwards only. `policy`
-//! (what we do) and `analysis` (what we promise) never meet outside the soundness tests, nor do the
-//! processor's servers and its analysis, so that an error must be made twice to go unnoticed.
+//! (the decisions) and `analysis` (the proofs) never depend on each other, nor do the processor's
+//! servers and its analysis, and `verify` does not depend on `analysis`, so that an error must be
+//! made twice to go unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand};
 
 /// Each crate of the workspace with the crates it may import, in its code and in its tests. After
-/// the shared rows come three parts: the disk's crates, the processor's, and those that join them.
+/// the shared rows come the disk's crates, the processor's, those that join them, front ends, and
+/// tests.
 #[rustfmt::skip]
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     // crate            may import

@@ -116,8 +116,8 @@ fn no_response_under_scan_edf_exceeds_the_bound() {
     assert_sound(PolicyName::ScanEdf);
 }
 
-/// Within a window, serves requests in the order of their positions, then latest deadline first,
-/// which is hardest on the earliest deadlines.
+/// Runs two policies: within a window one serves requests in the order of their positions, and the
+/// other the latest deadline first, which is hardest on the earliest deadlines.
 #[test]
 fn no_response_under_edf_in_windows_exceeds_the_bound() {
     for is_adversarial in [false, true] {
@@ -157,8 +157,7 @@ fn an_optimistic_bound_by_deadline_is_caught() {
     }
 }
 
-/// Canary: nearest first without regard to deadlines, which is g-edf with one group of all
-/// requests.
+/// Canary: `g-edf`, which serves the requests of a group of near deadlines by size and position.
 #[test]
 fn a_policy_that_looks_beyond_the_earliest_due_is_caught() {
     assert_caught("groups of near deadlines", PolicyName::Edf, |trial| {

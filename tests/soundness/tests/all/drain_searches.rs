@@ -36,7 +36,7 @@ fn numbered(number: u64, tasks: usize) -> Option<DrainSystem> {
     }
     let deadline = system.worst_pair() + deadline;
     for (place, task) in (0_u64..).zip(&mut system.tasks) {
-        // The second task differs in two of three systems.
+        // The second task differs unless six divides the number.
         task.deadline = deadline + place * (number % 2);
         task.period = task.deadline + period + place * (number % 3);
     }

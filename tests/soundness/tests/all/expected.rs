@@ -113,8 +113,9 @@ fn drives_serve_what_is_expected_in_the_order_of_release() {
     assert_within_a_tenth(&all, 14, 203);
 }
 
-/// Goal: `best_effort_depth = "auto"` costs best effort at most 2 %, or 5 % beside 16 tasks; it proves as
-/// much, and no longer response. Method: runs at both depths, wherever they differ.
+/// Goal: `best_effort_depth = "auto"` costs best effort at most 5 %, and more than 2 % in at most
+/// four cases; it proves as much, and no bound is longer. Method: runs at both depths, wherever
+/// they differ.
 #[test]
 fn a_sufficient_depth_costs_next_to_nothing() {
     let (mut lowered, mut costly) = (0, 0);

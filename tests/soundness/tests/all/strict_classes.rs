@@ -19,7 +19,7 @@ const JOBS: u64 = 30;
 /// The tick on the drive that completes one request 1 ns early: so long that the nanosecond hardly
 /// matters.
 const COARSE: Duration = Duration::from_ns(1_000);
-/// The tick on a drive that completes requests one by one, 1 ns after each other.
+/// The tick on a drive that may complete a request 1 ns after each dispatch.
 const FINE: Duration = Duration::from_ns(1);
 
 /// Returns a drive that completes requests by an adversary's strategy.
@@ -66,7 +66,7 @@ fn trials() -> impl Iterator<Item = Trial> {
         .filter(|trial| trial.is_bounded_throughout() && !trial.workload.best_effort.is_empty())
 }
 
-/// Canary: lower requests age, and go before real time.
+/// Canary: requests of lower classes age, and go before real time.
 #[test]
 fn requests_that_age_break_the_bound_and_are_refused() {
     let aging = Duration::from_ns(20_000);

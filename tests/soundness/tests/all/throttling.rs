@@ -10,7 +10,7 @@ use tidegate_model::{Duration, PolicyName};
 use tidegate_soundness::disk::Outcome;
 use tidegate_soundness::throttling::run;
 
-/// Returns the number of jobs of each task.
+/// Returns the number of jobs of all tasks together.
 fn jobs() -> u64 {
     std::env::var("TIDEGATE_JOBS").map_or(2_500, |jobs| jobs.parse().expect("a number of jobs"))
 }
