@@ -25,7 +25,7 @@ from .results import JOBS_DEFAULT, simulate
 #: The results of a point: one for each task, or one with its `error`.
 Results = list[dict[str, Any]]
 
-#: How many points a worker may have waiting: enough that it never runs dry.
+#: The points that are submitted for each core of a cluster, so that no core waits for work.
 POINTS_AHEAD = 4
 
 #: The largest seed, and the largest number of jobs.

@@ -132,7 +132,7 @@ class CpuSimulation:
 
     @property
     def servers(self) -> pd.DataFrame:
-        """A row for each run and server: what it executed, and how often it was preempted."""
+        """A row for each run and server: what it executed, and how often it preempted."""
         return self._rows("servers", "server")
 
     @property

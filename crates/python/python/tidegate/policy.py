@@ -40,9 +40,9 @@ class Policy:
     np.int64(0)
     """
 
-    #: The rules to which the simulator holds the policy, beside those that hold for every policy
-    #: (each request is served exactly once; the drive holds no more than its depth). Known rules:
-    #: `work_conserving`, `one_at_a_time`, `release_order`, `due_order`, `class_order`.
+    #: The rules that the simulator checks, in addition to those of every policy (each request is
+    #: served exactly once; the drive holds no more than its depth). Known rules: `work_conserving`,
+    #: `one_at_a_time`, `release_order`, `due_order`, `class_order`.
     rules: ClassVar[tuple[str, ...]] = ()
 
     def start(self, workload: Workload) -> None:

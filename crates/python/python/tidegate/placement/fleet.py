@@ -72,8 +72,8 @@ class Stream:
 
 @dataclass(frozen=True)
 class Disk:
-    """A kind of like disks: `count` of them, named `shelf-1`, `shelf-2`, ..., failed ones among
-    them."""
+    """A kind of like disks: `count` of them, failed ones included, with the names `shelf-1`,
+    `shelf-2`, ..."""
 
     name: str
     drive: Drive

@@ -10,7 +10,7 @@ from .oracle import Oracle
 #: A pattern is worth adding if it improves the linear programme by more than rounding errors do.
 WORTH_MIN = 1e-6
 
-#: How many questions one search may ask `check`.
+#: The number of patterns that one search may ask `check` about.
 ASKED_MAX = 50_000
 
 #: The worth of 0, 1, 2, ... streams of a kind; it never falls.
@@ -21,9 +21,9 @@ Worths = Sequence[float]
 class Found:
     """What a search found."""
 
-    #: Proved patterns, each of a higher worth than those before.
+    #: Proved patterns; without `all_up_to` each of a higher worth than those before.
     patterns: list[Pattern] = field(default_factory=list)
-    #: The worth of the last.
+    #: The worth of the last; with `all_up_to`, `begin`.
     worth: float = 0.0
     #: What no proved pattern exceeds.
     worth_max: float = 0.0
