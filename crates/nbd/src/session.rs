@@ -25,7 +25,7 @@ pub enum Parsed {
     },
     /// A wrong request, to be answered with this failure once its payload is skipped.
     Refused {
-        /// What the reply needs: the request's cookie and offset, and the failure.
+        /// The request's cookie and offset, and the failure, for the reply.
         refused: Refused,
         /// The header's size.
         header: usize,

@@ -33,7 +33,7 @@ pub struct Attack<'a> {
     pub draw: fn(&mut Pcg64, u64) -> Vec<SmallSystem>,
     /// The search.
     pub search: Search,
-    /// What the adversary may do in the search for unsafe bounds.
+    /// The rules of the adversary in the search for unsafe bounds.
     pub rules: Rules,
     /// The bounds, by name.
     pub bounds: &'a [(&'a str, Bound)],

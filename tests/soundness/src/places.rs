@@ -33,8 +33,8 @@ pub struct Batches<'a> {
     pub count: usize,
 }
 
-/// What the adversary chooses for one trial. A place is the number of requests of this size from
-/// the start of the disk.
+/// The adversary's choices for one trial. A place is the number of requests of this size from the
+/// start of the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// How long the disk idles first.

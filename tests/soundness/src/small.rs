@@ -202,7 +202,7 @@ impl fmt::Display for SmallSystem {
     }
 }
 
-/// What the adversary may choose, in addition to the order of events at the same instant.
+/// The choices of the adversary, in addition to the order of events at the same instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// The shortest time a batch may take.
