@@ -23,7 +23,7 @@ void tg_adaptive_init(struct tg *tg)
 		adaptive->deadline = tg_min(adaptive->deadline, tg->plan.tasks[i].deadline);
 		requests += tg->plan.tasks[i].requests;
 	}
-	/* With several requests, the next release can come at any time. */
+	/* With several requests in all, the next release can come at any time. */
 	adaptive->period = requests == 1 ? tg->plan.tasks[0].period : 0;
 }
 
@@ -51,7 +51,7 @@ static bool may_send(const struct tg *tg, u64 now, u64 due)
 	       now + drain <= tg_min(due, tg_heap_key(&tg->in_flight_by_due));
 }
 
-/* Whether the job released at `release` is served in time, if best effort leaves at `empty_by`. */
+/* Whether the job released at `release` is served in time if the device is empty at `empty_by`. */
 static bool is_served(const struct tg *tg, u64 empty_by, u64 release)
 {
 	return empty_by + tg_drain(tg, 1) <= release + tg->adaptive.deadline;

@@ -14,8 +14,8 @@
  *
  *	tg_insert, tg_cancel	O(log n); with tokens, O(log n) for each request that gets its token
  *	tg_complete		O(log n + e), e the requests of one job
- *	tg_decide		O(log n); `gated-drain` at most O(u log u), when an idle device may
- *				not get all waiting units, or when all units become ready at once
+ *	tg_decide		O(log n); `gated-drain` at most O(u log u), if an idle device may
+ *				not get all waiting units, or if all units become ready at once
  *
  * Limits: all instants are below TG_TIME_MAX after the clock's start, and so is every duration of a
  * plan, so no sum of a few of them overflows. A plan does not change: the caller drains the device
@@ -55,18 +55,18 @@ enum tg_class {
 struct tg_request {
 	/* Set by the caller before tg_insert. */
 	enum tg_class class;
-	u32 task;		/* index of its task; any other value means no contract */
+	u32 task;		/* index of its task; task_count or more: no contract */
 	u64 released;		/* ns */
-	/* ns: later than released if something held it back; never decreases within a task */
+	/* ns; later than released if something held it back; never decreases within a task */
 	u64 eligible;
 	u64 due;		/* ns; TG_NEVER without a deadline of its own */
 	u64 position;		/* of its first sector */
 
 	/* Private. */
-	u64 number;		/* of arrival */
+	u64 number;		/* sequence number of arrival */
 	struct tg_node node;
-	struct tg_heap *queue;	/* NULL on the device, and while a unit has it */
-	struct tg_unit *unit;	/* of gated-drain */
+	struct tg_heap *queue;	/* NULL on the device, and while a unit holds it */
+	struct tg_unit *unit;	/* gated-drain: the unit that holds it, or NULL */
 };
 
 enum tg_stage {
@@ -114,12 +114,12 @@ struct tg_plan {
 	bool has_tokens;		/* a task beyond its contract delays only itself */
 	u32 depth;			/* K: requests that the device accepts */
 	u32 batch_max, fill;		/* dqf: z, beta */
-	u32 best_effort_depth;		/* q_b, except dqf */
+	u32 best_effort_depth;		/* q_b; dqf ignores it */
 	struct tg_table batch;		/* dqf: b(1..) */
 	struct tg_table drain;		/* adaptive-drain, gated-drain: drain(1..) */
 	struct tg_task *tasks;
 	u32 task_count;
-	struct tg_unit *units;		/* as many as all tasks have requests */
+	struct tg_unit *units;		/* one for each request of each task's job */
 	u32 unit_count;
 };
 
@@ -166,8 +166,8 @@ struct tg {
 	u32 in_flight, best_effort_in_flight;
 	struct tg_heap real_time[TG_BEST_EFFORT];	/* by class */
 	struct tg_heap sweep[2];	/* best effort: the running sweep and the next */
-	u32 running;			/* which one runs */
-	u32 newcomers_left;		/* how many may still join it */
+	u32 running;			/* the index of the running sweep */
+	u32 newcomers_left;		/* how many may still join the running sweep */
 	u64 heads_at;			/* position of the last best-effort request sent */
 	struct tg_heap in_flight_by_due;	/* real time, for the drain policies */
 	struct tg_heap next_tokens;	/* tasks with a request that waits for a token */
@@ -180,7 +180,7 @@ struct tg {
 	};
 };
 
-/* Returns what is wrong with a plan, or NULL. */
+/* Returns what is wrong with a plan, or NULL if nothing is. */
 const char *tg_plan_fault(const struct tg_plan *plan);
 
 /*
@@ -189,7 +189,7 @@ const char *tg_plan_fault(const struct tg_plan *plan);
  */
 bool tg_serves_best_effort(const struct tg_plan *plan);
 
-/* Begins with an idle device and a plan without fault. */
+/* Initialises `tg` for an idle device. The plan must have no fault. */
 void tg_init(struct tg *tg, const struct tg_plan *plan);
 
 void tg_insert(struct tg *tg, struct tg_request *request, u64 now);
@@ -197,7 +197,7 @@ void tg_insert(struct tg *tg, struct tg_request *request, u64 now);
 /* The device completed a request. */
 void tg_complete(struct tg *tg, struct tg_request *request, u64 now);
 
-/* Takes back a request that waits; returns false if it is on the device. Not within a round. */
+/* Removes a waiting request; returns false if it is on the device. Not to be called in a round. */
 bool tg_cancel(struct tg *tg, struct tg_request *request);
 
 struct tg_decision tg_decide(struct tg *tg, u64 now);

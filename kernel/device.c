@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The life of a device, and the plan that it follows. */
+/* Creates and frees the objects of devices, and gives them the plans that they follow. */
 #include "device.h"
 
 #include <linux/slab.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device with the requests of all targets on it: events go in, and rounds of decisions send what
- * the policy allows.
+ * A disk, with one policy for the requests of all targets on it. Events go in, and rounds of
+ * decisions send what the policy allows.
  *
  *	map --> policy --> round, a lone request -----> the device, at once
  *	          ^   '--> round by the worker -------> the device, as one batch under a plug
@@ -16,7 +16,7 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 
-/* Bucket i: responses below 2^i us, and not in an earlier one. The last has all longer ones too. */
+/* Bucket i: responses below 2^i us that no earlier bucket has. The last has all longer ones too. */
 #define TG_BUCKETS 24
 
 /* The responses seen in one class; times in ns. */
@@ -30,8 +30,8 @@ enum tg_kind { TG_REAL_TIME, TG_OTHER, TG_KINDS };
 struct tg_stats {
 	struct tg_seen seen[TG_KINDS];
 	u64 rounds;		/* that sent something */
-	u64 lone;		/* requests that went without the worker */
-	u64 worker_longest;	/* from an event until the worker has sent what it allows */
+	u64 lone;		/* requests that were sent without the worker */
+	u64 worker_longest;	/* from an event until the worker has sent what that allows */
 	/* the longest busy interval: from the first request to an idle device until it is idle */
 	u64 busy_longest;
 };
@@ -48,8 +48,8 @@ struct tg_device {
 	/* Under `devices_lock`. */
 	struct list_head list;
 	dev_t number;
-	unsigned int targets;	/* that have it */
-	unsigned int running;	/* that follow the line */
+	unsigned int targets;	/* the targets on this disk */
+	unsigned int running;	/* those of them that follow the line */
 	struct tg_line *line;
 
 	struct workqueue_struct *wq;
@@ -66,7 +66,7 @@ struct tg_device {
 	struct tg_stats stats;
 };
 
-/* Returns the one object of a disk, or NULL if out of memory. */
+/* Returns the only object for this disk, which it may create; NULL if out of memory. */
 struct tg_device *tg_device_get(dev_t number);
 void tg_device_put(struct tg_device *device);
 
@@ -76,11 +76,11 @@ int tg_device_start(struct tg_device *device, struct tg_line *line);
 /* Stops following the plan for a target, whose requests must all have completed. */
 void tg_device_stop(struct tg_device *device);
 
-/* Takes a bio, which is remapped already; returns what a target's map returns. */
+/* Takes a bio that is already remapped; returns what a target's `map` returns. */
 int tg_device_map(struct tg_device *device, struct bio *bio, struct tg_io *io);
 void tg_device_end(struct tg_device *device, struct tg_io *io);
 
-/* Copies the figures since the last reset; `queued` and `in_flight` are those of now. */
+/* Copies the figures since the last reset; `queued` and `in_flight` are current. */
 void tg_device_stats(struct tg_device *device, struct tg_stats *stats, u32 *queued,
 		     u32 *in_flight);
 void tg_device_reset(struct tg_device *device);

@@ -50,7 +50,7 @@ static void end(struct tg *tg, u64 now)
 	tg->dqf.late_from = now + tg->plan.batch.ns[tg->in_flight - 1];
 }
 
-/* Waits for an event, or until an idle device may get best effort again. */
+/* Returns the decision to wait for an event, or until an idle device may get best effort again. */
 static struct tg_decision wait(const struct tg *tg, u64 now)
 {
 	bool is_held_back = !tg->in_flight && tg->plan.fill && tg_has_best_effort(tg);

@@ -8,8 +8,9 @@
  *	         ^                                               |
  *	         +------------------- completes -----------------+
  *
- * A unit has up to two nodes in heaps, so only the units of one task are scanned. Time alone
- * only closes this gate, so it never asks for a wake-up.
+ * Heaps give the earliest instant of each condition, so a check scans no units; a unit is in at most
+ * two heaps. The search for an idle unit scans the units of its task. Time alone only closes this
+ * gate, so the policy never asks for a wake-up.
  */
 #include "policies.h"
 
@@ -17,7 +18,7 @@
 struct proposal {
 	u32 outstanding;	/* requests on the device after it */
 	u32 left;		/* units that are not on the device after it */
-	u64 due_on_device, due_waiting;		/* the earliest after it */
+	u64 due_on_device, due_waiting;		/* the earliest deadlines after it */
 	bool is_best_effort;
 };
 
@@ -46,7 +47,7 @@ static void leave_idle(struct tg_gated *gated, struct tg_unit *unit)
 	tg_heap_remove(&gated->cooling_by_next_due, &unit->by_next_due);
 }
 
-/* Makes units ready whose next job may already be released. */
+/* Makes those units ready whose next job may be released by now. */
 static void pass_time(struct tg *tg, u64 now)
 {
 	struct tg_gated *gated = &tg->gated;
@@ -70,8 +71,8 @@ void tg_gated_init(struct tg *tg)
 	for (i = 0; i < tg->plan.task_count; i++) {
 		task = &tg->plan.tasks[i];
 		/*
-		 * A job with more requests than the device accepts is never proved, and they are
-		 * never on the device together.
+		 * A job with more requests than the device accepts is never proved, and its
+		 * requests are never on the device together.
 		 */
 		task->unit_count = tg_min(task->requests, tg->plan.depth);
 		for (k = 0; k < task->unit_count; k++) {
@@ -81,7 +82,7 @@ void tg_gated_init(struct tg *tg)
 	}
 }
 
-/* The idle unit of a task that may be released first. */
+/* Returns the idle unit of a task whose next release can come first, or NULL. */
 static struct tg_unit *idle_unit(struct tg_task *task)
 {
 	struct tg_unit *found = NULL, *unit;
@@ -123,7 +124,7 @@ void tg_gated_insert(struct tg *tg, struct tg_request *request)
 		tg_push(tg, &task->excess, request);
 }
 
-/* A unit is idle again; its task's oldest request beyond the contract takes it. */
+/* Makes a unit idle; the oldest request beyond its task's contract then takes it. */
 static void free_unit(struct tg *tg, struct tg_unit *unit)
 {
 	struct tg_request *request = tg_first(&unit->task->excess);
@@ -217,7 +218,7 @@ static u32 grant_empty(struct tg *tg, u64 now)
 	return most ? most : tg_min(waiting->count, tg->plan.depth);
 }
 
-/* How many of the waiting units, those that are due first, may be sent now. */
+/* Returns how many waiting units may be sent now, earliest due first. */
 static u32 grant(struct tg *tg, u64 now)
 {
 	const struct tg_heap *waiting = &tg->gated.waiting;

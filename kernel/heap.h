@@ -2,9 +2,9 @@
 /*
  * Leftist heaps of nodes that their owners embed: the only kind of queue that the policies use.
  *
- * A heap gives the node with the smallest (key, order). No operation allocates. In a heap of n
- * nodes, adding, and removing any node, take about 4 * log2(n + 1) steps at most, in the worst case
- * and not amortized; looking at the first two is O(1).
+ * The root has the smallest (key, order). No operation allocates. In a heap of n nodes, adding a
+ * node and removing any node each take at most about 4 * log2(n + 1) steps, which is no amortized
+ * bound; reading the two smallest keys is O(1).
  *
  * Source: C. A. Crane, "Linear Lists and Priority Queues as Balanced Binary Trees", Stanford 1972;
  * removal of any node: D. E. Knuth, "The Art of Computer Programming", volume 3, 5.2.3.

@@ -4,12 +4,12 @@
  *
  *	policy dqf|rtio-limit|adaptive-drain|gated-drain
  *	order fifo|elevator		of best effort
- *	tokens 0|1			whether a task beyond its contract waits
+ *	tokens 0|1			whether requests beyond a contract wait
  *	depth K  batch z  fill beta  best_effort q_b
  *	sectors N			the largest request that was proved
  *	times COUNT b(1) ..		ns
  *	drains COUNT drain(1) ..	ns; 0 if the policy needs none
- *	task LEVEL PERIOD DEADLINE REQUESTS	the tasks at this level of the real-time class; ns
+ *	task LEVEL PERIOD DEADLINE REQUESTS	a task and its level of the real-time class; ns
  */
 #include "line.h"
 
@@ -161,7 +161,7 @@ static const struct tg_key {
 	{ "sectors", read_sectors, "sectors N, once, at least 1" },
 	{ "times", read_times, "times COUNT b(1) .., once, in ns, COUNT at most 4096" },
 	{ "drains", read_drains, "drains COUNT drain(1) .., once, in ns, COUNT at most 4096" },
-	/* The last may occur again. */
+	/* Only the last key may occur more than once. */
 	{ "task", read_task, "task LEVEL PERIOD DEADLINE REQUESTS, once a level 0 to 7, ns" },
 };
 
@@ -186,7 +186,7 @@ static bool read_key(struct tg_line *line, struct dm_arg_set *args, char **reaso
 	return keys[i].read(line, args);
 }
 
-/* Returns the first key that is missing. */
+/* Returns the reason of the first key that is missing, or NULL. */
 static char *missing(const struct tg_line *line)
 {
 	u32 i;

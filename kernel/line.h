@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A line of the device mapper's table: the plan that was proved, with its memory. */
+/* A line of the device mapper's table: the proved plan, and the memory that the plan points to. */
 #ifndef TG_LINE_H
 #define TG_LINE_H
 
@@ -14,13 +14,13 @@
 
 struct tg_line {
 	struct kref kref;
-	char *text;		/* as it was written */
+	char *text;		/* the plan as it was written */
 	struct tg_plan plan;
 	u32 sectors;		/* of the largest request that was proved */
 	u32 task_of_level[TG_LEVELS];
 	struct tg_task tasks[TG_LEVELS];
 	u64 *batch, *drain;
-	u32 seen;		/* keys, one bit each */
+	u32 seen;		/* the keys read so far, one bit each */
 };
 
 /* Reads the rest of the arguments; on failure returns an error and sets *reason. */

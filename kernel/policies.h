@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the policies, and private to them. Policies get requests that have their tokens. */
+/* Private to the policies. They get only requests that have their tokens. */
 #ifndef TG_POLICIES_H
 #define TG_POLICIES_H
 

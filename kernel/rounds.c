@@ -16,7 +16,7 @@ static void wake(struct tg_device *device, u64 now)
 	queue_work(device->wq, &device->work);
 }
 
-/* One round: adds to the batch what the policy sends now. */
+/* One round: adds to the batch all requests that the policy sends now. */
 static void collect(struct tg_device *device, struct bio_list *batch, u64 now)
 {
 	struct tg_decision decision;
@@ -51,7 +51,7 @@ static void submit(struct bio_list *batch)
 	blk_finish_plug(&plug);
 }
 
-/* One run of the worker: sends what was decided before, and a round. */
+/* One run of the worker: sends what was decided before, and what a new round adds. */
 void tg_run_worker(struct work_struct *work)
 {
 	struct tg_device *device = container_of(work, struct tg_device, work);
@@ -101,13 +101,13 @@ static void collect_lone(struct tg_device *device, struct bio_list *batch, u64 n
 }
 
 /*
- * A submitter's plug would hold what the target sends, while it counts as in flight. So a request
- * under a plug waits in the policy until the plug ends or any other event sends it. Since 6.10 the
- * block layer has a plug around each bio.
+ * A submitter's plug would hold back what the target sends, although the policy counts it as in
+ * flight. So a request under a plug waits in the policy until the plug ends or any other event
+ * sends it. Since 6.10 the block layer has a plug around each bio.
  */
 struct tg_plug {
 	struct blk_plug_cb cb;
-	bool is_held;	/* has its reference */
+	bool is_held;	/* whether it holds references to the device and the module */
 };
 
 /* The plug may outlive the requests and the targets. */

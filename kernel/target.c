@@ -8,7 +8,7 @@
  * others are best effort, including those at a level without a task. A bio of more sectors than
  * were proved is served in pieces. Flushes pass at once: the plan's times must contain them.
  *
- * Message: reset, for the figures of the status.
+ * The message `reset` clears the figures of the status.
  */
 #include "device.h"
 
@@ -28,9 +28,9 @@ struct tg_target {
 };
 
 /*
- * The I/O priority of a bio. Before 6.8, a bio without its own priority has none here, so it takes
- * that of the current process. A kernel thread submits for others, so its own priority says
- * nothing.
+ * Returns the I/O priority of a bio. Before 6.8, a bio may arrive here without the priority of its
+ * process, so it gets that of the current process. A kernel thread submits for others, so its own
+ * priority says nothing.
  */
 static u16 priority_of(const struct bio *bio)
 {
@@ -62,7 +62,7 @@ static int tg_map(struct dm_target *ti, struct bio *bio)
 	io->is_counted = bio_sectors(bio);
 	if (!io->is_counted)
 		return DM_MAPIO_REMAPPED;
-	/* max_io_len would also cut small bios, at its multiples. */
+	/* max_io_len would also cut small bios that cross one of its multiples. */
 	if (bio_has_data(bio) && bio_sectors(bio) > target->line->sectors)
 		dm_accept_partial_bio(bio, target->line->sectors);
 	classify(target->line, bio, &io->request);

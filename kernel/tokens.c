@@ -8,8 +8,8 @@
  *	                                  ^           |
  *	                                  +- period --+
  *
- * Instants are nominal: a token is taken when both the request and the token were there, even if
- * the caller is late. tg_due() moves the deadline of a request that waited.
+ * Instants are nominal: a token counts as taken when both the request and the token were available,
+ * even if the caller is late. tg_due() moves the deadline of a request that waited.
  *
  * Tokens return in the order in which they were taken, so the tokens of a task are a ring over its
  * units: `token` is the one that returns first.
@@ -27,7 +27,7 @@ static void drop_contract(struct tg_request *request)
 	request->class = TG_BEST_EFFORT;
 }
 
-/* When the first request of a task gets its token. */
+/* Returns when the first waiting request of a task gets its token. */
 static u64 next_token_at(const struct tg_task *task)
 {
 	u64 returns = task->units[task->token].token_returns;
@@ -61,7 +61,7 @@ static void hand_over(struct tg *tg, struct tg_task *task)
 	tg_release(tg, request);
 }
 
-/* Gives the policy all requests that have their tokens until then, in the order of eligibility. */
+/* Gives the policy all requests that get their tokens by `until`, in the order of eligibility. */
 void tg_tokens_hand_over(struct tg *tg, u64 until)
 {
 	while (tg_heap_key(&tg->next_tokens) <= until)
@@ -89,7 +89,7 @@ void tg_tokens_insert(struct tg *tg, struct tg_request *request, u64 now)
 	}
 }
 
-/* Takes back a request that waits for a token. */
+/* Removes a request that waits for a token. */
 void tg_tokens_cancel(struct tg *tg, struct tg_request *request)
 {
 	struct tg_task *task = &tg->plan.tasks[request->task];
