@@ -36,7 +36,7 @@ pub(crate) fn objection(workload: &Workload, theorem: Theorem) -> Option<&'stati
     };
     match facts.needs {
         Knowledge::AccessTimes => Some(UNFORESEEN),
-        Knowledge::Nothing | Knowledge::DrainTimes => of_mixed.filter(|_| is_mixed(workload)),
+        Knowledge::Nothing | Knowledge::DrainTimes => of_mixed.filter(|_| has_reads(workload)),
     }
 }
 
@@ -51,7 +51,7 @@ const fn rests_on_batches(contract: DriveContract) -> bool {
 /// Returns the doubt about a proof for a workload of writes alone, if there is one.
 pub(crate) fn premise(workload: &Workload) -> Option<Premise> {
     let is_deferred = workload.contracts.deferred_writes != DeferredWrites::None;
-    (is_deferred && !is_mixed(workload)).then(|| {
+    (is_deferred && !has_reads(workload)).then(|| {
         let text = "the drive's memory takes writes and carries them out later: its tables hold for \
                     writes issued as in the measurement, at random places and with no other \
                     requests beside them";
@@ -59,7 +59,7 @@ pub(crate) fn premise(workload: &Workload) -> Option<Premise> {
     })
 }
 
-fn is_mixed(workload: &Workload) -> bool {
+fn has_reads(workload: &Workload) -> bool {
     let tasks = workload.tasks.iter().map(|task| task.op);
     let mut ops = tasks.chain(workload.best_effort.iter().map(|load| load.op));
     ops.any(|op| op == Op::Read)

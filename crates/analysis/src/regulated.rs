@@ -86,11 +86,11 @@ impl Regulated {
 
     /// Maps a comparison of the units to their tasks.
     pub(crate) fn conclude_comparison(&self, units: &[Comparison]) -> Vec<Comparison> {
-        let least = |a: Option<_>, b: Option<_>| a.zip(b).map(|(a, b)| std::cmp::max(a, b));
+        let longer = |a: Option<_>, b: Option<_>| a.zip(b).map(|(a, b)| std::cmp::max(a, b));
         self.of_tasks(units, |a, b| Comparison {
-            fifo: least(a.fifo, b.fifo),
-            edf: least(a.edf, b.edf),
-            dqf: least(a.dqf, b.dqf),
+            fifo: longer(a.fifo, b.fifo),
+            edf: longer(a.edf, b.edf),
+            dqf: longer(a.dqf, b.dqf),
         })
     }
 

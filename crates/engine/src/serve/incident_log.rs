@@ -69,7 +69,7 @@ fn sentence(incident: &Incident) -> String {
     match incident {
         Incident::Stall(Stall { at: instant, waited, in_flight }) => format!(
             "warning: {}: the drive completed none of {in_flight} requests in flight for {}; the \
-             service keeps waiting, and no bound is guaranteed until the next start",
+             service keeps waiting, and responses may exceed their bounds until it has caught up",
             at(*instant),
             tidegate_model::Duration::from_ms(waited.ns() / 1_000_000),
         ),
@@ -126,7 +126,7 @@ impl Lines {
         let effect = if overrun.is_tolerated {
             "the proof tolerates that"
         } else {
-            "no bound is guaranteed until the next start"
+            "responses may exceed their bounds until the service has caught up"
         };
         Some(format!(
             "warning: {}: a batch took {}, {} longer than the drive's table says (overrun {}{more}); \

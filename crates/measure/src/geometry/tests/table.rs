@@ -100,7 +100,7 @@ fn behaviour_of_the_disk_that_is_found() {
 /// Goal: the documentation can state how often a run fails. Method: prints the faults of 20 runs
 /// on each disk, with a punctual and with a late host.
 #[test]
-#[ignore = "140 runs, a quarter of a minute: `cargo test -p tidegate-measure --lib -- many_runs --ignored`"]
+#[ignore = "280 runs, a quarter of a minute: `cargo test -p tidegate-measure --lib -- many_runs --ignored`"]
 fn many_runs() {
     for (name, planted, _) in disks() {
         for seed in 1..=20 {
