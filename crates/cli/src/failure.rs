@@ -28,7 +28,7 @@ pub(crate) struct Failure {
     faults: Vec<Fault>,
 }
 
-/// The one who can correct a failure; it sets the exit code.
+/// Who must act on a failure; this gives the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// No one is at fault, for example if a measurement was stopped: exit code 1.

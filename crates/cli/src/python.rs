@@ -19,7 +19,7 @@ const INTERPRETER: &str = "TIDEGATE_PYTHON";
 /// Keeps Python from taking modules from the current folder, where one may be called `tidegate`.
 const SAFE_PATH: (&str, &str) = ("PYTHONSAFEPATH", "1");
 
-/// Prints the packages that are missing, or of which a module is, without running any.
+/// Prints the package of each module that is missing; no module is imported.
 const PROBE: &str = "\
 import sys
 from importlib.machinery import PathFinder
@@ -33,7 +33,7 @@ def lacks(name):
     return False
 print(*[name.split('.')[0] for name in sys.argv[1:] if lacks(name)])";
 
-/// The half of the package that is no Python: a folder with the sources alone lacks it.
+/// The package's compiled module, which a folder with the sources alone lacks.
 const PACKAGE: &str = "tidegate._native";
 
 #[derive(Debug, Args)]

@@ -120,7 +120,8 @@ fn prove(mut workload: Workload, disk: &Disk) -> Proof {
         return Proof { workload, assessment, depth_max: None };
     }
     let depth_max = assessment.best_effort_depth;
-    // A smaller depth needs fewer tags; where none has enough, `refusals` says so.
+    // A smaller depth needs fewer tags. If the tags do not suffice at depth 1 either, `refusals`
+    // says so.
     let most = (1..=depth_max).rev().find(|&depth| disk.has_spare_tags(depth)).unwrap_or(1);
     workload.parameters.mq_deadline_tuned.queue_depth = fastest(&workload, most);
     let assessment = assess(&workload, POLICY);

@@ -21,7 +21,7 @@ pub struct Fault {
     pub help: Option<String>,
     /// The place, if the fault is at one.
     pub place: Option<Place>,
-    /// The text of the file and the span of the fault in it; has a place if this is given.
+    /// The file's text and the span of the fault in it; if given, `place` is given too.
     pub excerpt: Option<(String, Range<usize>)>,
 }
 
@@ -36,7 +36,7 @@ pub struct Place {
     pub column: usize,
 }
 
-/// The faults for which nothing could be done; several only if they are in one file.
+/// The faults that stopped a command; several only if they are in one file.
 #[derive(Debug)]
 pub struct Faults(pub Vec<Fault>);
 

@@ -19,7 +19,7 @@ pub struct Processor {
     pub workload: CpuWorkload,
     /// The measured demand of each interference in the workload.
     pub measured: Vec<MeasuredDemand>,
-    /// The loads that take the same time in a simulation.
+    /// The same interference as loads of a simulation.
     pub thieves: Vec<StolenTime>,
 }
 
@@ -35,7 +35,7 @@ pub fn read(path: &Path) -> Result<Processor, Faults> {
 /// `path`, which names the file in faults.
 ///
 /// # Errors
-/// As of [`read`].
+/// As for [`read`].
 pub fn parse(path: &Path, text: &str) -> Result<Processor, Faults> {
     text::parse_workload(path, text, |machine, _| {
         with_profiles(machine.cpu.ok_or_else(without_processor)?, path)
@@ -74,7 +74,8 @@ pub(crate) fn with_profiles(
     Ok(Processor { workload, measured, thieves })
 }
 
-/// Adds the interference that the `[host]` table of the workload file at `path` names to its times.
+/// Adds the interference that the `[host]` table names to the host's times; its profile is beside
+/// the workload file at `path`.
 pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<(), WorkloadFault> {
     let Some(interference) = &host.interference else { return Ok(()) };
     let profile = read_profile(&interference.file, &interference.span, path)?;

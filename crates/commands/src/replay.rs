@@ -31,11 +31,11 @@ pub struct Replayed {
     simulated: Vec<Duration>,
 }
 
-/// Reads a trace in a format with arrival times, or without `format` one with measured response
-/// times.
+/// Reads a trace with arrival times in this `format`, or, without a format, a trace with measured
+/// response times.
 ///
 /// # Errors
-/// If the file cannot be read, has no request, or its first faulty line.
+/// If the file cannot be read or has no request; or its first faulty line.
 pub fn read_trace(path: &Path, format: Option<TraceFormat>) -> Result<Trace, Faults> {
     let text = read_text(path, "trace")?;
     let help = format.map_or(
@@ -108,7 +108,7 @@ impl Replayed {
     }
 }
 
-/// Returns the error with its line.
+/// Returns the error at its line of the file.
 fn fault(text: &str, error: &TraceError, help: &str) -> FileError {
     let mut lines = text.split_inclusive('\n');
     let start: usize = lines.by_ref().take(error.line - 1).map(str::len).sum();
@@ -148,7 +148,7 @@ fn measured_rows(trace: &[TraceRequest], simulated: &[Duration]) -> String {
         let kind = kind.map_or(op_word(request.op).to_owned(), |it| it.to_string());
         let TraceRequest { start, sectors, measured, idle_after, .. } = request;
         let difference = i128::from(simulated.ns()) - i128::from(measured.ns());
-        // A comma of the kind would end its column.
+        // A comma in the kind would end its column.
         let kind = kind.replace(',', "");
         let _ = writeln!(
             rows,

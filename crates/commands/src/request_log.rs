@@ -163,7 +163,8 @@ mod tests {
         EndedRequest { request, dispatched: None, ended, outcome: None }
     }
 
-    /// The reference says how much memory rows take that wait; each has a number beside it.
+    /// The reference states how much memory the waiting rows take; the queue keeps a number beside
+    /// each.
     #[test]
     fn rows_that_wait_take_at_most_10_mb() {
         assert!(WAITING_MAX * (size_of::<Logged>() + size_of::<usize>()) <= 10_000_000);

@@ -15,7 +15,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// The device to measure, in a command of a library.
+/// The placeholder for the device to measure, in a command that a library suggests.
 const TARGET: &str = "profile TARGET";
 
 /// Completes a suggested measurement: `TARGET` is the drive itself if it is simulated, or the

@@ -9,7 +9,7 @@ use tidegate_platform::text_file;
 
 use crate::fault::Faults;
 
-/// Reads the text of a file that the user named as a `what`.
+/// Reads the text of a file; in messages, `what` says what the file should be.
 ///
 /// # Errors
 /// If the file cannot be read.

@@ -39,7 +39,7 @@ pub enum DriveChoice {
 }
 
 impl Changes {
-    /// Returns whether any change concerns the disk's part of a workload, as all do.
+    /// Returns whether any change was given; all of them concern the disk's part of a workload.
     pub fn is_some(&self) -> bool {
         let Self { drive, batch, order, margin } = self;
         drive.is_some() || batch.is_some() || order.is_some() || margin.is_some()
@@ -95,7 +95,7 @@ pub fn read(path: &Path, changes: &Changes, asked: &[PolicyName]) -> Result<Inpu
 /// names the workload in faults.
 ///
 /// # Errors
-/// As of [`read`].
+/// As for [`read`].
 pub fn parse(
     path: &Path,
     text: &str,
@@ -119,7 +119,7 @@ fn in_place(faults: Faults, path: &Path) -> Faults {
 /// name. Relative names in it are beside `path`, which names the file in faults.
 ///
 /// # Errors
-/// As of [`read`], and the first fault of a profile.
+/// As for [`read`], and the first fault of a profile.
 pub fn parse_machine(
     path: &Path,
     text: &str,
@@ -149,7 +149,7 @@ fn bind(
         file.set_margin(margin);
     }
     if changes.batch.is_some() {
-        // The file's value does not count, and therefore is not a reason to refuse the file.
+        // The file's value does not count, so it is no reason to refuse the file.
         file.set_batch(BatchChoice::Auto);
     }
     if let Some(host) = &mut file.host {

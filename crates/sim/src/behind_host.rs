@@ -6,8 +6,8 @@
 //!   submit --up to `submit`--> drive --up to `complete`--> completion
 //! ```
 //!
-//! Batches stay in order. The wrapper works round any drive, so it tries each of them against a bound
-//! with host time (`docs/theory/host-time.md` section 30).
+//! The wrapper takes any drive, so every simulated drive can test the bounds with host time
+//! (`docs/theory/host-time.md` section 30).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -36,7 +36,7 @@ pub struct BehindHost<D> {
 }
 
 impl<D: Drive> BehindHost<D> {
-    /// The stream of random numbers, which no source of a workload uses.
+    /// The random stream of the host's delays, which no source of a workload uses.
     const STREAM: u64 = 1 << 40;
 
     /// Puts a drive behind a host with these times.

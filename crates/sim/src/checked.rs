@@ -30,7 +30,7 @@ pub enum NotSimulated {
 /// The results of a checked simulation.
 #[derive(Debug)]
 pub struct CheckedRun {
-    /// The results of every run.
+    /// The result of the run itself.
     pub run: Run,
     /// The first violations of each checker, in order of time.
     pub violations: Vec<Violation>,
@@ -50,7 +50,7 @@ pub struct CheckedSimulation<'a> {
 impl<'a> CheckedSimulation<'a> {
     /// Makes the drive of `file` for the workload `served`, and the policy that follows `plan`.
     ///
-    /// A capacity that the file states takes the place of the one in `params`.
+    /// A capacity stated in the file replaces the one in `params`.
     ///
     /// # Errors
     /// [`NotSimulated`].
@@ -66,8 +66,8 @@ impl<'a> CheckedSimulation<'a> {
         Self::of(params, (policy, checkers), plan, (kind, file, served))
     }
 
-    /// Makes the drive of `file` for the workload `served`, for any policy and the checkers of its
-    /// rules.
+    /// Makes the drive of `file` for the workload `served`. The caller gives the policy, and the
+    /// checkers of its rules.
     ///
     /// # Errors
     /// [`NotSimulated::Drive`] and [`NotSimulated::LengthBeyondTime`].
@@ -86,9 +86,9 @@ impl<'a> CheckedSimulation<'a> {
         Ok(Self { params, policy, drive, checkers, watch: ContractWatch::new(&plan.limits) })
     }
 
-    /// Runs it until its end or until `is_cancelled`; `follower` observes it too.
+    /// Runs the simulation until its end or until `is_cancelled`; `follower` observes it too.
     ///
-    /// A run that ended early leaves requests that never completed, which is no violation.
+    /// If the run ends early, requests that never completed are no violations.
     pub fn run(self, follower: impl Observer, is_cancelled: impl Fn() -> bool) -> CheckedRun {
         let Self { params, policy, drive, checkers, watch } = self;
         let mut observers = ((checkers, watch), follower);

@@ -18,12 +18,12 @@ pub(crate) enum Cell {
     Float(f64),
     /// A text.
     Text(String),
-    /// A list, as of a series over time.
+    /// A list, such as a series over time.
     List(Vec<Cell>),
 }
 
 impl Cell {
-    /// Returns a count or a number of ns.
+    /// Converts a count or a number of ns.
     pub(crate) fn of(count: u64) -> Self {
         i64::try_from(count)
             .map_or_else(|_| Self::Float(tidegate_stats::float::of(count)), Self::Int)
@@ -34,7 +34,7 @@ impl Cell {
         Self::of(time.ns())
     }
 
-    /// Returns the number, if it is one: true and false are 1 and 0.
+    /// Returns the value as a number, if it is one; true and false are 1 and 0.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Bool(is) => Some(f64::from(u8::from(*is))),
@@ -47,7 +47,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as expressions have it.
+    /// Returns the value for use in expressions.
     pub(crate) fn value(&self) -> Value {
         match self {
             Self::Bool(is) => Value::from(*is),
@@ -58,7 +58,7 @@ impl Cell {
         }
     }
 
-    /// Returns the result of an expression; `None` if it is of no kind that a cell has.
+    /// Converts the result of an expression; `None` if no cell can hold it.
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
         match value.kind() {
             ValueKind::Bool => Some(Self::Bool(value.is_true())),
@@ -75,7 +75,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as TOML has it.
+    /// Returns the value as TOML.
     pub(crate) fn toml(&self) -> toml::Value {
         match self {
             Self::Bool(is) => (*is).into(),

@@ -16,7 +16,7 @@ use crate::search::search;
 use crate::source::{self, Failed, Surroundings};
 use crate::study::Study;
 
-/// How far the work is.
+/// The progress of the work.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// The points that are done.

@@ -37,7 +37,8 @@ pub(crate) enum NoValue {
 /// `max`, `min`, `rising` and `falling`. A grid that is incomplete has no values.
 pub(crate) fn over(results: &Results, incomplete: &BTreeSet<String>) -> Environment<'static> {
     let mut environment = template::environment();
-    // One seed gives a number where several give a list, so each of these takes both.
+    // A grid with one seed gives a number and a grid with several gives a list, so each of these
+    // takes both.
     environment.add_filter("mean", |values: &Value| numbers(values).map(|it| mean(&it)));
     environment.add_filter("median", |values: &Value| numbers(values).map(median));
     environment.add_filter("max", |values: &Value| {
@@ -72,7 +73,7 @@ fn numbers(value: &Value) -> Result<Vec<f64>, Error> {
     value.try_iter()?.map(f64::try_from).collect()
 }
 
-/// Returns the numbers of a list, which has a direction.
+/// Returns the numbers of a list; refuses a single number, which neither rises nor falls.
 fn several(value: &Value) -> Result<Vec<f64>, Error> {
     let numbers = numbers(value)?;
     if numbers.len() < 2 {
@@ -135,8 +136,8 @@ pub(crate) fn evaluate(environment: &Environment<'_>, text: &str) -> Result<Cell
     Cell::of_value(&value).ok_or_else(|| NoValue::Faulty(format!("`{text}` is no number")))
 }
 
-/// Evaluates an expression as [`evaluate`], and refuses it if a side of a comparison is no finite
-/// number, truth or falsehood: the language orders a list or a text after every number.
+/// Evaluates an expression like [`evaluate`], and refuses it if a side of a comparison is not a
+/// finite number or a boolean: the language orders a list or a text after every number.
 ///
 /// # Errors
 /// [`NoValue`].
@@ -214,7 +215,7 @@ mod tests {
         assert!(matches!(value, Err(NoValue::Missing(_))), "{value:?}");
     }
 
-    /// Canary: the language itself finds each of the first four true.
+    /// Canary: the language itself evaluates each of the first four to true.
     #[test]
     fn only_numbers_are_compared() {
         for text in [

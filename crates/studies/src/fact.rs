@@ -13,7 +13,7 @@ use crate::verdict::Verdict;
 /// One published fact beside our value.
 #[derive(Debug, Clone, Serialize)]
 pub struct FactResult {
-    /// Where it stands.
+    /// Where the source states it.
     pub at: String,
     /// The fact.
     pub says: String,
@@ -98,7 +98,7 @@ impl FactFile {
 
     fn against(&self, published: &Published, ours: f64) -> Compared {
         let value = published.value();
-        // Floats of ns must not turn an exact match into a difference.
+        // The rounding of ns in floats must not turn an exact match into a difference.
         let slack = value.abs() * 1e-12;
         let precision = published.precision * published.unit.size + slack;
         let tolerance = self.tolerance.map_or(0.0, |it| it.of(value)) + slack;
@@ -122,7 +122,7 @@ impl FactFile {
             Compared::Exactly | Compared::Tolerated if self.print_is_wrong.is_some() => {
                 Verdict::PrintIsWrong
             }
-            // A short run proves no explanation wrong.
+            // A short run cannot refute an explanation.
             Compared::Exactly | Compared::Tolerated if is_explained && !is_quick => Verdict::Stale,
             Compared::Not if is_explained => Verdict::Differs,
             Compared::Exactly => Verdict::Reproduced,

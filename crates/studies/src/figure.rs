@@ -136,7 +136,7 @@ fn apart(
     Ok(curves)
 }
 
-/// Names a curve by what tells it from the others.
+/// Returns a curve's name: the measure and the values that distinguish it from the other curves.
 fn label(file: &FigureFile, row: &Row, measure: &str) -> String {
     let others = row.point.iter().filter(|(name, _)| Some(*name) != file.x.as_ref());
     let mut parts: Vec<String> = others
@@ -151,7 +151,7 @@ fn label(file: &FigureFile, row: &Row, measure: &str) -> String {
     parts.join(", ")
 }
 
-/// Returns the share of times up to each step of a list of pairs.
+/// Returns the cumulative distribution of a list of pairs, each a time and a count.
 fn cdf(cell: &Cell) -> Option<Points> {
     let Cell::List(steps) = cell else { return None };
     let pair = |step: &Cell| match step {

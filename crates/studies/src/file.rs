@@ -75,7 +75,7 @@ pub(crate) struct SearchFile {
     /// fails.
     #[serde(default, rename = "while")]
     pub(crate) while_holds: Option<String>,
-    /// The same: the result is the first value at which it holds.
+    /// Such an expression, too: the result is the first value at which it holds.
     #[serde(default)]
     pub(crate) first: Option<String>,
     /// Whether the condition changes only once, so that bisection finds it.
@@ -87,7 +87,7 @@ pub(crate) struct SearchFile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactFile {
-    /// Where it stands: one of the study's items.
+    /// Where the source states it: one of the study's items.
     pub(crate) at: String,
     /// The fact, in one sentence.
     pub(crate) says: String,
@@ -97,13 +97,13 @@ pub(crate) struct FactFile {
     /// Whether our model was fitted to it.
     #[serde(default)]
     pub(crate) basis: Basis,
-    /// Our value: an expression over the grids, in base units. Of a ranking: whether it holds.
+    /// Our value: an expression over the grids, in base units. For a ranking: whether it holds.
     #[serde(default)]
     pub(crate) ours: Option<String>,
     /// The published number.
     #[serde(default)]
     pub(crate) published: Option<Published>,
-    /// How far ours may be from it instead of its printed precision, with the reason.
+    /// The allowed difference, in place of the printed precision; `because` gives the reason.
     #[serde(default)]
     pub(crate) tolerance: Option<Tolerance>,
     /// The reason of the tolerance.
@@ -121,7 +121,7 @@ pub(crate) struct FactFile {
     /// The number that the source should print.
     #[serde(default)]
     pub(crate) corrected: Option<Published>,
-    /// Whether `--quick` suffices to tell.
+    /// Whether a `--quick` run suffices to judge the fact.
     #[serde(default = "yes")]
     pub(crate) quick: bool,
 }
@@ -139,7 +139,7 @@ pub(crate) enum Kind {
     Number,
     /// An order of several results, or a change between them.
     Ranking,
-    /// A curve of which the source gives no number.
+    /// A curve for which the source gives no number.
     Picture,
 }
 
@@ -170,7 +170,7 @@ pub(crate) struct FigureFile {
     /// The axis across; of a series over time the length of its slices.
     #[serde(default)]
     pub(crate) x: Option<String>,
-    /// The measures, a curve each.
+    /// The measures; each has a curve.
     pub(crate) y: Vec<String>,
     /// The unit across.
     #[serde(default)]
@@ -190,7 +190,7 @@ pub(crate) enum Form {
     /// A measure over an axis; each combination of the other axes has a curve.
     #[default]
     Lines,
-    /// The share of times up to a length, of a measure `response_ns_steps`.
+    /// The share of response times up to each length, from a measure `response_ns_steps`.
     Cdf,
     /// A list over time.
     Series,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The documentation's page of sources: each section, theorem, figure and table of the literature
-//! with its state. It is made from the studies and from `studies/sources.toml`, and a test holds the
-//! page to it.
+//! with its state. It is made from the studies and from `studies/sources.toml`, and a test compares
+//! the page with them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ use crate::study::Study;
 /// The longest line of the documentation.
 const COLUMNS: usize = 118;
 
-/// How many published facts there are, by what the studies say of them. `tidegate reproduce` holds
-/// these statements to the runs.
+/// The numbers of published facts, by the verdicts that the studies state. `tidegate reproduce`
+/// checks these statements against the runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Facts with a number or a ranking that ours agree with.
@@ -111,7 +111,7 @@ struct Item {
     /// Its state, if no study reproduces it.
     #[serde(default)]
     state: Option<String>,
-    /// Where more stands: text with links.
+    /// Further reading: text with links.
     #[serde(default)]
     see: Option<String>,
 }

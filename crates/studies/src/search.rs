@@ -11,8 +11,8 @@ use crate::row::Row;
 
 /// Searches along the axis; `at` computes the row of a point.
 ///
-/// The result is the row at the value that was found, or, if there is none, the row of the least
-/// value with the value before it.
+/// The result is the row at the value that was found. If none was found, it is the row at the end
+/// of the range, with the value just beyond that end.
 ///
 /// # Errors
 /// The first fault of a point or of the condition.

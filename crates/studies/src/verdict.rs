@@ -15,7 +15,7 @@ pub enum Verdict {
     Differs,
     /// The source cannot be right, and ours is the corrected value.
     PrintIsWrong,
-    /// The source measured something that no simulation here has.
+    /// The source measured something that no simulation here models.
     NotComparable,
     /// The source gives no number.
     PictureOnly,
@@ -46,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// Returns whether someone must act: the study fails.
+    /// Returns whether the verdict makes the study fail.
     pub const fn is_open(self) -> bool {
         match self {
             Self::Unexplained | Self::Stale | Self::Faulty => true,

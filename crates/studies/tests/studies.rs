@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: every study can be read, the page of sources says what the studies say, most reproduce
-//! in their quick form what they claim, and a difference without a reason is never let pass.
+//! Goal: every study can be read; the page of sources agrees with the studies; the quick form of
+//! most studies reproduces their claims; and an unexplained difference always fails.
 //!
 //! `UPDATE_PAGES=1 cargo test -p tidegate-studies` writes the page and the line of the README; read
 //! `git diff` then.
@@ -105,7 +105,7 @@ fn results_are_written_once() {
     assert!(Outputs::prepare(&path).is_err());
 }
 
-/// A study whose one fact is this.
+/// Makes a study with this one fact.
 fn made_up(fact: &str) -> (tempfile::TempDir, Study) {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -174,7 +174,7 @@ fn a_study_is_named_once() {
     assert_eq!(Study::all_named(&names[1..]).unwrap().len(), 2);
 }
 
-/// Goal: an interruption between two points decides nothing about their grid.
+/// Goal: after an interruption between two points of a grid, its facts get no verdict.
 #[test]
 fn an_interruption_with_some_points_keeps_no_false_verdict() {
     let (folder, _) = made_up("ours = \"main('y') | max\"\npublished = \"4\"");

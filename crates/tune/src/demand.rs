@@ -3,14 +3,14 @@
 
 use tidegate_model::{Bytes, Duration, Intensity, Op, Workload};
 
-/// The requests that a program can hold a place for without having sent them (`BLK_MAX_REQUEST_COUNT`
-/// of the kernel), for each source.
+/// The most requests of one source that can hold a place in the scheduler while the program's plug
+/// keeps them back (the kernel's `BLK_MAX_REQUEST_COUNT`).
 const PLUGGED_MAX: u64 = 32;
 
 /// The needs of a proved workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
-    /// The device's queue depth under which it is proved.
+    /// The device's queue depth at which it is proved.
     pub depth: u32,
     /// The places that its requests can take in the scheduler.
     pub places: u64,
@@ -21,8 +21,8 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Returns the needs of a workload whose tasks respond within these bounds at `depth`. A load
-    /// without a limit needs more places than there are.
+    /// Returns the needs of a workload whose tasks respond within these bounds at `depth`. For a
+    /// load without a limit, the number of places exceeds what any scheduler has.
     pub fn of(workload: &Workload, responses: &[Duration], depth: u32) -> Self {
         let of_tasks = workload.tasks.iter().zip(responses).map(|(task, response)| {
             let jobs = response.ns() / task.period.ns() + 1;

@@ -172,9 +172,9 @@ impl Disk {
         fs::read_to_string(path).ok()?.trim().parse().ok()
     }
 
-    /// Returns whether the host adapter has a tag for every request of all its devices, if this one has
-    /// `depth`, and gives this one so many. The kernel then takes no request from the scheduler that
-    /// the device has no place for.
+    /// Returns whether the host adapter has a tag for every request of all its devices if this
+    /// device has the queue depth `depth`, and grants this device `depth` of them. The kernel then
+    /// takes no request from the scheduler for which the device has no place.
     ///
     /// # Source
     /// `hctx_may_queue` in `block/blk-mq.h` of Linux 6.1 and 6.12: of several devices in use, each gets
@@ -206,7 +206,7 @@ impl Disk {
         parts.find_map(|part| part.strip_prefix("host")?.parse().ok())
     }
 
-    /// Returns whether a device on the way to the disk has a name that begins with this text.
+    /// Returns whether a device on the path to the disk has a name that begins with this text.
     pub(crate) fn is_behind(&self, prefix: &str) -> bool {
         let parts = self.directory.iter().filter_map(|part| part.to_str());
         let mut devices = parts.skip_while(|&part| part != "devices");

@@ -113,8 +113,8 @@ impl Record {
         }
     }
 
-    /// Makes the settings and writes the files, and records both first. A disk that is tuned already
-    /// keeps the values of before the first time.
+    /// Makes the settings and writes the files, and records both first. If the disk is tuned
+    /// already, its record keeps the values from before the first tuning.
     ///
     /// # Errors
     /// If a value or file cannot be written; what was done until then is recorded.
@@ -170,11 +170,13 @@ impl Record {
         settings.chain(files).collect()
     }
 
-    /// Restores every setting, removes every file, and forgets the disk. Settings are restored in the
-    /// order in which they were made, because the scheduler resets the others.
+    /// Restores every setting, removes every file, and forgets the disk. Settings are restored in
+    /// the order in which they were made, because a change of the scheduler resets the other
+    /// settings.
     ///
     /// # Errors
-    /// The first value that cannot be restored. All others are, and the record stays.
+    /// The first value that cannot be restored. All other values are restored, and the record
+    /// stays.
     pub fn undo(self, disk: &Disk) -> Result<Undone, RecordError> {
         let mut undone = Undone::default();
         for Written { path, .. } in &self.files {
@@ -208,7 +210,8 @@ impl Record {
     }
 }
 
-/// Returns the path of a disk's record. Names such as `sda` change, so it has the permanent name.
+/// Returns the path of a disk's record. Names such as `sda` change, so the path contains the disk's
+/// permanent name.
 fn place(disk: &Disk) -> PathBuf {
     let name = disk.wwid().map_or_else(|| disk.name().to_owned(), |wwid| slug(&wwid));
     disk.root().at(FOLDER).join(format!("{name}.json"))

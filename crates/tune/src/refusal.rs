@@ -218,7 +218,7 @@ impl Disk {
     }
 }
 
-/// Returns what else helps where a proof for this depth needs more tags than there are.
+/// Returns the further remedy if a proof for this depth needs more tags than there are.
 fn or_of_this_one(depth: u32) -> String {
     if depth > 1 { format!(", or state a queue_depth below {depth}") } else { String::new() }
 }

@@ -65,7 +65,8 @@ impl Disk {
             self.setting("queue/nomerges", "2", "a merged request is longer than a measured one"),
         ];
         let size_kib = demand.size_max.get().div_ceil(1_024);
-        // A value that is large enough is a setting too: a rule must make it again after a restart.
+        // A value that is large enough is still a setting: a rule must make it again after a
+        // restart.
         if let Some(most) = self.number("queue/max_sectors_kb") {
             let (new, reason) = (most.max(size_kib), "the kernel splits larger requests");
             settings.push(self.setting("queue/max_sectors_kb", &new.to_string(), reason));

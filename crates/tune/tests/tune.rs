@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a disk is tuned, checked and restored exactly, and whatever a proof does not cover is refused.
-//! Method: a small machine is laid out in a folder, with the files of sysfs that matter.
+//! Goal: a disk is tuned, checked and restored exactly, and every disk that a proof does not cover
+//! is refused. Method: a small machine is laid out in a folder, with the files of sysfs that
+//! matter.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -129,7 +130,7 @@ fn undo_takes_everything_back_exactly() {
 
     Record::make(&disk, &settings, &files).expect("it can be tuned");
     assert_eq!(machine.disk().settings(&DEMAND).iter().filter(|it| !it.is_set()).count(), 0);
-    // Other settings later keep the values of before the first ones.
+    // Settings that are made later keep the recorded values from before the first ones.
     let other = disk.settings(&Demand { depth: 2, ..DEMAND });
     Record::make(&disk, &other, &files).expect("it can be tuned again");
     let record = Record::of(&disk).expect("it can be read").expect("there is one");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Replays what a kernel did on the model of `mq-deadline-tuned`, and compares the order of dispatch.
+//! Replays a kernel's trace on the model of `mq-deadline-tuned`, and compares the order of
+//! dispatch.
 //!
-//! The kernel says when a request entered its scheduler, when it asked the scheduler for a request
-//! and whether it got one, when it sent one to the disk and when one completed. The model gets
-//! insertions and completions and decides when the kernel asked. It must have chosen the request that
-//! the kernel sends next, and nothing when the kernel got nothing. `tests/vm/bench/order.py` writes the
-//! events, one a line:
+//! The trace says when a request entered the kernel's scheduler, when the kernel asked the
+//! scheduler for a request and whether it got one, and when requests were sent to the disk and
+//! completed. The model gets the insertions and completions, and decides whenever the kernel asked.
+//! It must choose the request that the kernel sends next, and none if the kernel got none.
+//! `tests/vm/bench/order.py` writes the events, one a line:
 //!
 //! ```text
 //!   insert TIME_NS ID r|b R|W SECTOR SECTORS      r: real-time class, b: a lower one
@@ -69,7 +70,7 @@ pub fn compare(trace: &str, kernel: Kernel, depth: u32) -> Result<Comparison, Ma
     Ok(comparison)
 }
 
-/// The model beside the kernel after one event.
+/// The model compared with the kernel after one event.
 enum Step {
     /// Nothing to compare.
     Silent,
@@ -79,7 +80,7 @@ enum Step {
     Differs(String),
 }
 
-/// The policy, and the requests that it has chosen and the kernel has not sent.
+/// The policy, and the requests that it has chosen but that the kernel has not sent.
 struct Model {
     policy: MqDeadlineTuned,
     chosen: VecDeque<RequestId>,
@@ -100,7 +101,7 @@ impl Model {
         Self { policy, chosen: VecDeque::new(), on_device: 0, depth }
     }
 
-    /// Follows an event; `None` for what is none.
+    /// Follows an event; `None` for a line that is no event.
     fn follow(&mut self, text: &str) -> Option<Step> {
         let mut words = text.split(' ');
         let name = words.next()?;

@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path, margin: Option<Margin>) -> Result<Prepared, Fail
 }
 
 /// Returns the report on the file's contracts; `None` if none is a promise. `more` is the command
-/// that tells everything.
+/// that prints all details.
 pub(crate) fn report<'a>(
     prepared: &'a Prepared,
     path: &Path,

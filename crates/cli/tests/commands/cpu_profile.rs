@@ -89,7 +89,8 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
         assert!(code == 2 && stderr.contains(says), "{more:?}: {stderr}");
         assert!(!stderr.contains("Measuring"), "{stderr}");
     }
-    // A measurement at a lower priority has other parameters, and points alone have no line.
+    // A measurement without a real-time priority has other parameters, and a profile of points
+    // alone has no fitted line.
     let text = fs::read_to_string(folder.path().join("idle.cpu.toml")).unwrap();
     let (same, no_fit) = (&["--longest=5ms", "--lengths=10"], text.split("[fit").next().unwrap());
     let is_priority = |line: &&str| line.starts_with("priority = ");

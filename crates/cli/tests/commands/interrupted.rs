@@ -67,8 +67,8 @@ fn wait_for_handler(child: &mut Child) {
     }
 }
 
-/// Goal: a stopped simulation shows what it has, says that it is not whole, and is no yes. Method:
-/// a simulation of centuries is stopped; the policy after it does not run.
+/// Goal: a stopped simulation shows its partial results, says that they are incomplete, and is no
+/// success. Method: a simulation of centuries is stopped; the policy after it does not run.
 #[test]
 fn a_stopped_simulation_is_incomplete() {
     let folder = Folder::new();
@@ -96,8 +96,8 @@ fn a_stopped_simulation_is_incomplete() {
     assert_eq!((&second["policy"], &second["end"]), (&"fifo".into(), &"not_run".into()));
 }
 
-/// Goal: a stopped simulation of a processor is no yes either, and says how far it came. Method: as
-/// above; the second kind of servers does not begin.
+/// Goal: a stopped simulation of a processor is no success either, and says how far it came.
+/// Method: as above; the second kind of server does not begin.
 #[test]
 fn a_stopped_simulation_of_a_processor_is_incomplete() {
     let folder = Folder::new();

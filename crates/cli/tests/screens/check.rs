@@ -86,7 +86,7 @@ screens! {
         "tidegate check short.toml",
         "tidegate check host.toml --certificate c.json > out",
         "tidegate verify c.json --workload host.toml",
-        // Of another host, although its bounds hold.
+        // A certificate for another host is refused, although its bounds hold.
         "sed 's/\"batch_ns\": [0-9]*/\"batch_ns\": 7/' c.json > h.json",
         "tidegate verify h.json --workload host.toml",
         "sed 's/submit/sumbit/' host.toml > w.toml",
@@ -161,7 +161,7 @@ screens! {
         "tidegate check cuts.toml",
         "sed 's/24ms/100ms/; s/# best_effort/[[best_effort]]/; s/# load//' limit.toml > load.toml",
         "tidegate check load.toml",
-        // Without a limit the tighter bound is also by costs.
+        // Without a limit, the tighter bound is also the one by costs.
         "sed 's/# deadline/deadline/' cost.toml > late.toml",
         "tidegate check late.toml",
         "tidegate check late.toml --policy edf",

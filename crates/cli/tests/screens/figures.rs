@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: each figure of a text stands in the JSON of the same command. Method: every number of the
-//! text is read with its unit, and searched among the numbers of the object, its sentences left out
-//! that are also the text.
+//! text is read with its unit, and searched for among the numbers of the object; the object's
+//! `answer` is left out, because it repeats the text.
 
 use serde_json::Value;
 use tidegate_analysis::assess;

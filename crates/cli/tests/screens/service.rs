@@ -341,8 +341,8 @@ fn live_view_ends_with_its_terminal_and_on_sigterm() {
     }
 }
 
-/// Goal: on a real terminal of 80 and of 40 columns the live view cuts no number. Method: each time
-/// that it draws is one of those that the service reported, or the sum of its drive.
+/// Goal: on a real terminal of 80 and of 40 columns the live view cuts no number. Method: each
+/// duration on the screen is one that the service reported, or the sum for its drive.
 #[test]
 fn live_view_cuts_no_number_on_a_terminal() {
     for columns in ["80", "40"] {

@@ -246,8 +246,8 @@ const CASES: &[Case] = &[
     Case { name: "a live view in a script", lines: &["tidegate top good.ctl"], then: Exits(0) },
 ];
 
-/// Files that suggest commands: the number of their lines with one, and the tests, or the reason why
-/// a line needs none.
+/// Source files that suggest commands: the number of lines that do, and the tests of these commands
+/// or the reason why they need none.
 const SOURCES: &[(&str, usize, &str)] = &[
     ("attach/src/error.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
     ("cli/src/command_line.rs", 1, "doubts in full; doubts of a simulation in full"),
@@ -295,7 +295,8 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("watch/src/learned_file.rs", 1, "names commands"),
 ];
 
-/// Calls that suggest the reader's own command with changes: the file, how often, and the tests.
+/// Calls that suggest the reader's own command with changes: the file, the number of calls, and the
+/// tests.
 const CHANGED: &[(&str, usize, &str)] = &[
     ("cli/src/check.rs", 2, "doubts in full, of a workload and of a serve file"),
     ("cli/src/profile.rs", 1, "writes without leave"),
@@ -336,7 +337,8 @@ fn assert_listed(listed: &[(&str, usize, &str)], is_one: impl Fn(&str) -> bool) 
     assert_eq!(found, listed, "list each suggestion in {}, with its test", file!());
 }
 
-/// Counts the lines of each source below `folder` that are one: no comments, no tests, no help.
+/// Counts, for each source file below `folder`, the lines for which `is_one` holds; comments, tests
+/// and help are left out.
 fn count_in(
     folder: &Path,
     crates: &Path,
@@ -376,7 +378,7 @@ fn said(output: &Output) -> String {
 }
 
 /// Returns the first command that a text suggests: a line `To do` or `More`, or a span in
-/// backquotes that does more than to name a file.
+/// backquotes that does more than name a file.
 fn suggestion(text: &str) -> Option<&str> {
     let labelled = |line: &'_ str| {
         let line = line.trim();

@@ -3,10 +3,11 @@
 //! Method: a tenant that keeps its contract beside a flood, on a drive that always takes its longest
 //! time, so the bound is only some milliseconds longer than the responses.
 //!
-//! A machine that stops for longer than the file says breaks a premise, not the bound. So a thread
-//! on each processor, more urgent than the service, measures for how long the machine keeps even
-//! such a thread waiting, and the service may be later by as much and no more. Of several rounds, the
-//! one with the quietest machine is judged. The canary is a server that is stopped during its reads.
+//! A machine that stalls for longer than the serve file says breaks a premise, not the bound. So a
+//! thread on each processor, more urgent than the service, measures how long the machine delays
+//! even such a thread; the service may exceed its bound by at most that delay. Of several rounds,
+//! the one with the quietest machine is judged. The canary is a server that is stopped during its
+//! reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,7 +55,8 @@ const READ_INTERVAL: Duration = Duration::from_ms(45);
 const CONNECTIONS: usize = 16;
 const OUTSTANDING: usize = 64;
 
-/// How often the machine is probed, and the time in which its delays add up: longer than the bound.
+/// The interval of the probes, and the window over which their delays are summed; it is longer than
+/// the bound.
 const PROBE_INTERVAL: Duration = Duration::from_us(250);
 const WINDOW: Duration = Duration::from_ms(20);
 

@@ -47,7 +47,7 @@ fn connected(server: &Server, export: &str) -> Client {
     client.unwrap()
 }
 
-/// Says that it is over, even if the test fails.
+/// Sets its flag when dropped, even if the test fails.
 pub(crate) struct Over<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -213,7 +213,7 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
             let mut stream = raw(&server.socket()).unwrap();
             let _ = stream.write_all(bytes);
         }
-        // A number of a request means nothing to the server, even if another request has it.
+        // The server does not interpret the cookie of a request, so two requests may have the same.
         let mut twice = connect();
         let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
         read.extend([0, 0, 0, 0].into_iter().chain([0xff; 8]).chain([0; 10]).chain([2, 0]));

@@ -91,7 +91,7 @@ impl Client {
         Ok(read.map_err(Failure::code))
     }
 
-    /// Sends bytes that may mean nothing; returns whether the server closes the connection.
+    /// Sends bytes that may be no valid request; returns whether the server closes the connection.
     pub(crate) fn is_closed_after(&mut self, bytes: &[u8]) -> bool {
         let stream = self.client.stream_mut();
         stream.write_all(bytes).is_err() || stream.read(&mut [0; 64]).is_ok_and(|it| it == 0)

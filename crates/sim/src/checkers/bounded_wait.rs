@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: between the release of a best-effort request and its dispatch, no more best-effort
-//! requests are dispatched than its order allows while so many are queued.
+//! requests are dispatched than its order allows for the largest number queued so far.
 //!
 //! Once the host has held requests back because the policy was full, the checker stops, because
 //! those requests wait outside the order.
@@ -20,7 +20,7 @@ pub struct BoundedWait {
     room: PolicyRoom,
     /// The number of dispatches before the release of each queued request.
     released: BTreeMap<RequestId, u64>,
-    /// The same, the longest wait first; without requests already reported.
+    /// The requests of `released` that were not reported, the longest wait first.
     waiting: BTreeSet<(u64, RequestId)>,
     dispatched_count: u64,
     /// The largest number of requests queued so far.

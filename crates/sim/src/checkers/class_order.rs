@@ -14,7 +14,8 @@ use super::arrivals::Arrivals;
 use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
-/// Checks class priority, and first in first out within a real-time class; see the module documentation.
+/// Checks class priority, and the order of release within a real-time class; see the module
+/// documentation.
 #[derive(Debug)]
 pub struct ClassOrder {
     queued_max: u64,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: no more requests are in flight than a limit allows: the limit of `depth-limit`, or the
-//! plan's depth, which may be smaller than the drive's. The host stops a policy only at the latter.
+//! plan's depth, which may be smaller than the drive's. The host itself stops a policy only at the
+//! drive's depth.
 
 use tidegate_model::{Outcome, Request, Time};
 

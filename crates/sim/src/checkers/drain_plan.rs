@@ -9,11 +9,11 @@
 //! - `t + drain(k) <= due` for each unit on the drive;
 //! - `t + drain(k) + drain(m) <= due` for each waiting unit, and
 //!   `<= max(t, next release) + deadline` for each unit that is not released;
-//! - if more than units was sent: `t + drain(k) + drain(n) <= next release + deadline` for each
-//!   unit on the drive.
+//! - if requests other than units were sent: `t + drain(k) + drain(n) <= next release + deadline`
+//!   for each unit on the drive.
 //!
-//! Only an empty drive may get units against the plan: in that case no deadline is certain, and it
-//! gets all waiting units. Units are sent in the order of their deadlines, and no other request is
+//! Units may be sent against the plan only to an empty drive: no deadline is certain then, and all
+//! waiting units are sent. Units are sent in the order of their deadlines, and no other request is
 //! sent while a unit waits.
 //!
 //! While more requests wait than the policy can hold, the host holds some of them, and nothing is
@@ -76,8 +76,8 @@ impl DrainPlan {
         })
     }
 
-    /// Checks the order of a batch: which units it may not leave waiting. The last unit in it is
-    /// due at `due_last`.
+    /// Checks that the batch leaves no unit waiting while it holds other requests or a unit that is
+    /// due later. `due_last` is the latest deadline of its units.
     fn check_order(&mut self, now: Time, batch: &[Request], due_last: Option<Time>) {
         let Some(last) = batch.last() else { return };
         let Some((due, waiting)) = self.units.waiting().min() else { return };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: a request is sent only if the fallback stays feasible, or if it is the fallback's own
 //! first request (`das`). The fallback takes the waiting real-time requests that may not be
-//! dropped, in order of release, and serves each within C, the longest time of one request. So after a dispatch at t, the
-//! j-th of the others is due at t + j C or later. A request that is sent out of this order is not
-//! past its own deadline.
+//! dropped, in order of release, and serves each within C, the longest time of one request. So
+//! after a dispatch at t, the j-th of the other requests is due at t + j C or later. A request that
+//! is sent out of this order is not past its own deadline.
 //!
 //! The policy's own condition is stronger: it counts from the predicted completion of the request
 //! that is sent, counts some requests that may be dropped, and keeps room for jobs to come. No

@@ -17,9 +17,9 @@ pub(super) type SharedRate = Rc<RefCell<RateKept>>;
 /// A watched layer; see the module documentation.
 pub(super) struct Probe {
     policy: Box<dyn Policy>,
-    /// The rate of the regulator that this layer is.
+    /// The rate checker of this layer, if the layer is a regulator.
     inside: Option<SharedRate>,
-    /// The rate of the regulator around this layer.
+    /// The rate checker of the regulator around this layer.
     around: Option<SharedRate>,
     /// The requests that this layer took and did not complete or drop, and whether each is on the
     /// drive.

@@ -230,7 +230,7 @@ fn batch_max(name: PolicyName, plan: &Plan) -> u32 {
     }
 }
 
-/// Returns the number of requests on the drive from which a policy need not send more.
+/// Returns the number of requests in flight at which a policy may stop sending.
 const fn busy_from(name: PolicyName, plan: &Plan) -> u32 {
     match name.facts().dispatch {
         DispatchMode::UpToDepth => plan.depth,

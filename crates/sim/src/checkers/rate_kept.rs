@@ -2,9 +2,10 @@
 //! Asserts: a shaper passes best effort on at its rate, neither faster nor slower (`token-bucket`,
 //! `mdn`, `mdn-extended`). It is watched from both sides.
 //!
-//! - The requests that pass in any window cost at most `max(burst, cost of the first)` and the
-//!   tokens that the rate brings from the first to the last. From the start they cost at most
-//!   `burst` and the tokens since then, after a new limit or plan only the latter.
+//! - The requests that pass in any window cost at most `max(burst, cost of the first)` plus the
+//!   tokens that the rate brings from the first to the last. From the start of the run they cost at
+//!   most `burst` plus the tokens since then; after a new limit or plan, at most the tokens since
+//!   that change.
 //! - The first waiting request passes as soon as these bounds allow it, unless the policy behind has
 //!   no room. Under a steered rate it passes as soon as the rate has brought its tokens since it
 //!   became first: while a rate grows without requests, no rule says how full the bucket is.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: real time goes to the drive in rounds (`rtio-drain`, `rtio-limit`, `rtio-priority`).
-//! While a real-time request is in flight, no other is sent. When none is, all of them that are
-//! queued are sent together, as far as the drive has room, whatever best effort is in flight.
+//! While a real-time request is in flight, no further one is sent. When none is in flight, all
+//! queued real-time requests are sent together, as many as the drive has room for, however much
+//! best effort is in flight.
 //!
 //! A policy holds at most `queued_max` requests of a class and does not know the requests that its
 //! host holds beyond them; those may wait for the next round.

@@ -3,18 +3,19 @@
 //!
 //! - Until the first notice that counts there is no limit.
 //! - A notice counts if its task is declared as soft and not ignored, a request of the task was late
-//!   or is overdue since its last notice, and the task kept its contract since then. A notice for
-//!   which this is false has its task ignored for `mute`. A notice of a source that is no task, and
-//!   sends soft requests without deadlines, counts if one of these was sent or completed since the
-//!   last one.
-//! - A notice that counts leaves the rate, or the rate that best effort achieved if that is less,
-//!   without its share `decrease`, but at least `rate_min`; unless best effort achieved nothing, or
-//!   the last decrease is less than `hold` ago.
+//! - A notice of a task counts if the task is declared as soft and is not ignored, one of its
+//!   requests was late or is overdue since its last notice, and it kept its contract since then. If
+//!   a soft task that is not ignored gives a notice that does not count, it is ignored for `mute`.
+//! - A notice of a source that is no task, and sends soft requests without deadlines, counts if one
+//!   of these was sent or completed since the last notice.
+//! - A notice that counts reduces the rate by the share `decrease`, but not below `rate_min`; it
+//!   reduces the rate that best effort achieved if that is lower. Nothing changes if best effort
+//!   achieved nothing, or if the last decrease is less than `hold` ago.
 //! - The rate grows by `increase` at every `interval` after a decrease (`mdn`), or after the end of
 //!   a stream that follows it (`mdn-extended`).
 //!
-//! The achieved rate counts completions in windows of length `window` from the start of the run; of
-//! the previous window it counts the share that a sliding window would still cover.
+//! The achieved rate counts completions in windows of length `window` from the start of the run.
+//! From the previous window it takes the share that a sliding window would still cover.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,9 +39,10 @@ struct TaskReports {
     was_late: bool,
     broke_contract: bool,
     ignored_until: Time,
-    /// The requests of its contract: p parts each, e parts a nanosecond, the most of them at once.
+    /// The contract in parts: one request costs p, a nanosecond brings e, and at most this many are
+    /// kept.
     contract: (u128, u128, u128),
-    /// The parts that it had left at its last release, and that instant.
+    /// The parts left after its last release, and the instant of that release.
     left: (u128, Time),
 }
 
@@ -73,7 +75,7 @@ impl TaskReports {
 struct Passed {
     task: TaskIndex,
     due: Option<Time>,
-    /// The tokens of best effort whose rate is steered.
+    /// The request's tokens, if it is best effort at a steered rate.
     tokens: Option<u64>,
 }
 
@@ -105,8 +107,8 @@ impl Steered {
         self.begin_growth(now, supply);
     }
 
-    /// Records a request that passed; `tokens` if its rate is steered. Requests that waited for
-    /// tokens do not count towards their task's contract.
+    /// Records a request that passed; `tokens` is given if its rate is steered. Requests that
+    /// waited for tokens do not count towards their task's contract.
     pub(super) fn pass(&mut self, request: &Request, tokens: Option<u64>, has_waited: bool) {
         let Request { id, task, due, eligible, class, .. } = *request;
         match self.tasks.get_mut(task.index()) {

@@ -2,11 +2,11 @@
 //! The tokens that a rate brings over time, in exact integers. The rate can grow by steps.
 //!
 //! Tokens are counted in parts: with r tokens per second, a nanosecond brings r parts, and a token
-//! has 10^9 of them.
+//! consists of 10^9 parts.
 
 use tidegate_model::{Duration, Time};
 
-/// Parts of a token.
+/// Parts in a token.
 pub(super) const PARTS: u128 = 1_000_000_000;
 
 /// Steps by which a rate grows.
@@ -77,7 +77,7 @@ impl Supply {
 mod tests {
     use super::*;
 
-    /// Adds the steps one by one.
+    /// Compares with the sum of the steps, taken one by one.
     #[test]
     fn growth_over_many_steps_is_the_sum_of_its_steps() {
         let growing = || Supply {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: best effort is served in sweeps by rising position (the order `elevator`). A request at
-//! or above the last one joins the running sweep, but no more of them than the sweep began with;
-//! all others wait for the next sweep.
+//! Asserts: best effort is served in sweeps by rising position (the order `elevator`). A new
+//! request at or above the last one dispatched joins the running sweep, but at most as many join as
+//! the sweep began with; all others wait for the next sweep.
 //!
 //! Once the host has held requests back because the policy was full, the checker stops: the policy
 //! began its sweeps without them.

@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// A turn: its source, and an instant at which it had not begun.
+/// A turn: its source, and an instant before which it cannot have begun.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     source: TaskIndex,
@@ -157,8 +157,8 @@ impl TimeSlices {
     /// Records that a source sends.
     fn send(&mut self, now: Time, request: &Request) {
         let task = request.task;
-        // The same source may have kept its turn or got the next one; assuming the earlier end is
-        // safe.
+        // The source may have kept its turn or begun a new one. The checker assumes the first: then
+        // the turn ends earlier, and less is asserted.
         let own = self.turn.filter(|turn| turn.source == task);
         let begins_after = own.map_or(self.last, |turn| turn.begins_after);
         self.turn = Some(Turn { source: task, begins_after, is_given_up: false });

@@ -148,7 +148,7 @@ pub enum Breach {
         /// Number of requests on the drive after it.
         outstanding: u64,
     },
-    /// A request was dispatched after which a real-time request may be late, itself or another.
+    /// A dispatch after which a real-time request may be late: the dispatched request or another.
     #[error("{id:?} was dispatched, after which {waiting:?} may be late")]
     FallbackBroken {
         /// The request.
@@ -204,7 +204,7 @@ pub enum Breach {
         /// The tokens that it lacked, rounded up.
         tokens_missing: u64,
     },
-    /// A shaper held a request back that had its tokens.
+    /// A shaper held back a request that had its tokens.
     #[error("{id:?} was held back although it had its tokens")]
     HeldTooLong {
         /// The request.

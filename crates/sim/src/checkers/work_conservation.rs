@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: after a decision, the drive holds as many requests as the policy keeps it busy with, or
-//! no request is queued that the policy serves.
+//! Asserts: after a decision, as many requests are on the drive as the policy keeps there, or no
+//! request is queued that the policy serves.
 //!
 //! If the policy measures late batches, best effort yields after a late batch: for as long as the
 //! batch was late, only real time counts.
@@ -27,7 +27,8 @@ pub enum Served {
 }
 
 impl Served {
-    /// Returns the requests of a policy that fills batches with best effort if the plan allows it.
+    /// Returns the requests that are never left waiting by a policy that fills batches with best
+    /// effort if the plan allows it.
     pub const fn filling(plan: &Plan) -> Self {
         if plan.best_effort_fill > 0 { Self::All } else { Self::RealTime }
     }

@@ -43,7 +43,7 @@ impl TraceFormat {
 /// A request with its arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// From the first arrival of the trace.
+    /// The arrival, measured from the first one of the trace.
     pub at: Time,
     /// Read or write.
     pub op: Op,

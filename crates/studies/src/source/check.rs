@@ -34,7 +34,7 @@ impl Parameters {
 }
 
 impl Measures for Proof {
-    /// Times are the longest of all tasks; a task without this bound leaves none.
+    /// A time is the longest of all tasks; it is `None` if a task lacks this bound.
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let Self(proof) = self;
         let longest = |of: &dyn Fn(usize) -> Option<Duration>| {

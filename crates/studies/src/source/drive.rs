@@ -57,7 +57,7 @@ impl Parameters {
 }
 
 impl Drive {
-    /// Returns the rate of equal amounts read at eleven places, evenly over the disk.
+    /// Returns the mean rate of equal amounts read at eleven places, spread evenly over the disk.
     fn mean_rate(&self) -> Result<f64, String> {
         let sectors = self.file.mechanics.as_ref().map_or(0, |it| it.sectors);
         let percents = (0..=10_u64).map(|tenth| (tenth * 10).min(99));

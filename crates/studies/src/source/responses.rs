@@ -7,7 +7,8 @@ use crate::cell::Cell;
 
 /// Response times, by their steps.
 pub(super) struct Responses {
-    /// A time in ns, and how many times lie above the one before and do not exceed it; rising.
+    /// Pairs in rising order: a time in ns, and the number of response times above the previous
+    /// pair's time and at most this one.
     steps: Vec<(u64, u64)>,
     min_ns: Option<u64>,
     sum_ns: u128,

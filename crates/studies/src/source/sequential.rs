@@ -6,7 +6,7 @@ use tidegate_drive::Drive;
 use tidegate_model::{Bytes, Class, DriveFile, DriveKind, Lba, Op, Request, RequestId, Time};
 use tidegate_stats::float;
 
-/// The reads that are timed.
+/// The number of timed reads.
 const READS: u64 = 400;
 
 /// Returns the bytes per second of reads of this size from `first` on.

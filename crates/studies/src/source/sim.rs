@@ -22,7 +22,7 @@ use crate::source::input::Bound;
 pub(super) struct Parameters {
     #[serde(flatten)]
     input: Bound,
-    /// Jobs of each task; or `duration`.
+    /// The jobs of each task; the alternative is `duration`.
     #[serde(default)]
     jobs: Option<u64>,
     #[serde(default)]

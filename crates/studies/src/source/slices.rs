@@ -20,7 +20,7 @@ impl Slices {
     /// Counts in slices of this length.
     ///
     /// # Errors
-    /// If they have none.
+    /// If the length is zero.
     pub(super) fn new(length: Duration, sources: usize) -> Result<Self, String> {
         if length.is_zero() {
             return Err("a slice of 0 has no throughput".to_owned());

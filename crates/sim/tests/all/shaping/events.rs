@@ -205,7 +205,7 @@ fn interactive_requests_go_when_their_rate_is_taken_away() {
     assert_eq!(hand.sent_ms(), [(0, 150)]);
 }
 
-/// Returns how many of a thousand requests a second are dispatched in the next second.
+/// Releases a thousand requests per second for a second, and returns how many are dispatched in it.
 fn sent_in_a_second(hand: &mut Hand, next_id: &mut u64) -> usize {
     let before = hand.sent.len();
     for _ in 0..1_000 {

@@ -70,8 +70,8 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
             let (times, tasks, best_effort, regulators, queued_max) = parts;
             let mut tasks = tasks;
             if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
-                // Behind an open loop that overloads the drive, a task that waits for its own jobs
-                // waits several times as long for each job as for the previous one, so the run
+                // Beside an open loop that overloads the drive, a task that waits for its own jobs
+                // would wait several times as long for each job as for the previous one, so the run
                 // would not end.
                 for task in &mut tasks {
                     task.outstanding_max = None;
@@ -97,7 +97,8 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
 }
 
 proptest! {
-    // A failing case soon becomes small enough, and each case is a whole run.
+    // Shrinking is limited, because each case is a whole run, and a failing case soon is small
+    // enough.
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..ProptestConfig::default() })]
 
     #[test]

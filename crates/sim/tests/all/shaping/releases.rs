@@ -139,7 +139,7 @@ fn a_paced_load_waits_for_its_buffers() {
 }
 
 /// Goal: a run that is measured in jobs ends even if the drive is overloaded. Method: best effort
-/// alone needs twice the drive, and each job of the task waits behind all of it.
+/// alone demands twice what the drive can serve, and each job of the task waits behind all of it.
 #[test]
 fn overloaded_run_of_a_task_with_a_buffer_comes_to_its_end() {
     let rate = Bandwidth::new(SIZE.get() * 200).unwrap();

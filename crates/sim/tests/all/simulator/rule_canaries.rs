@@ -80,9 +80,9 @@ fn best_effort_past_the_latest_safe_instant_is_caught() {
     }
 }
 
-/// Right after a job `adaptive-drain` has more on the drive than may be there when the task can
-/// release: drain(4) is longer than the deadline, but the next deadline is a period further away. The
-/// checker counts from the release that it saw.
+/// Right after a job, `adaptive-drain` keeps more requests on the drive than it could while the
+/// task may release: drain(4) is longer than the deadline, but the next deadline is a period
+/// further away. The checker counts from the release that it saw.
 #[test]
 fn best_effort_may_use_the_time_until_the_next_release() {
     let mut workload = drained_workload(1);

@@ -99,8 +99,8 @@ fn overload_is_carried_to_its_end() {
     assert_eq!(run.ended, at(1_000));
 }
 
-/// `noop` keeps a drive of depth 4 full. A joining request delays no request in service, and the 4
-/// requests in flight complete one every b(4) / 4.
+/// `noop` keeps a drive of depth 4 full. A joining request delays no request in service, and one of
+/// the 4 requests in flight completes every b(4) / 4.
 #[test]
 fn noop_keeps_the_drive_full() {
     let loads = vec![load("flood", Intensity::Outstanding(10))];
