@@ -6,8 +6,9 @@
     scripts/add_families.py drives/nearline-7200.drive.toml measured.drive.toml
 
 Each table of the drive file gets the families of the same table in the measured file, and its ns_max
-becomes the longest of all of them. Families that the table has already are replaced, except for
-random places; with --random only these are, and the quantiles. Starvation is added as [[starvation_places]].
+becomes the longest of all of them. Families that the table already has are replaced, except for
+random places; with --random only random places and the quantiles are replaced. Starvation is added as
+[[starvation_places]].
 """
 
 import re
@@ -73,7 +74,7 @@ def with_families(text, section, known, measured, is_random):
 
 
 def starvation(known, measured):
-    """Returns the text of the starvation at families of places; of random places as the file has it."""
+    """Returns the text of the starvation at families of places; random places keep the file's time."""
     others = [it for it in measured.get("starvation_places", []) if it["places"] != "random"]
     if not others or "starvation_ns_max" not in known:
         return ""

@@ -11,8 +11,8 @@
 #
 #   BUSY_POLL=100us   the key `busy_poll` of the serve file
 #   PROCESSOR=1       binds every server and fio to this processor
-#   PRIORITY=30       gives fio, nbdkit and qemu-nbd this real-time priority, as Tidegate has one: a
-#                     comparison on a machine that does other work
+#   PRIORITY=30       gives fio, nbdkit and qemu-nbd this real-time priority, because Tidegate has
+#                     one too; for a machine that also does other work
 set -eu
 
 program=$(realpath "$1")

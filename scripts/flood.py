@@ -60,7 +60,7 @@ def connected(work, export):
 def keep(work, floods_at, until, waits):
     """Reads on time until the end; sends the longest waits before and after the flood begins.
 
-    It has real-time priority if it may, or the wait for a processor would be part of every figure.
+    It has real-time priority if permitted; otherwise every figure includes the wait for a processor.
     """
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))

@@ -41,11 +41,11 @@ PERIOD_MS = 160
 # The stream's contract is a little shorter than its period, because the client may send one request
 # late and the next on time.
 CONTRACT_MS = 150
-# The time by which a late host may disturb the knowledge of the disk's positions.
+# The error in the knowledge of the disk's positions that a late host may cause.
 MARGIN_MS = 3
 SIZE_KIB = 256
 OUTSTANDING = 64
-# What a row changes of the queue after its scheduler is set, in this order.
+# The settings of the queue that a row changes after its scheduler is set, in this order.
 EXPERT = {
     "mq-deadline-4": {"nr_requests": "4"},
     "mq-deadline-expert": {

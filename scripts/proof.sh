@@ -19,11 +19,12 @@ fi
 make -s -C proofs judge all
 [ "${1:-}" = coqchk ] && make -s -C proofs coqchk
 
-# With the profile of the tests, which have built it already.
+# Built with the profile of the tests, whose build already contains the example.
 cargo build -q --profile test --locked -p tidegate-report --example judged
 judged=${CARGO_TARGET_DIR:-target}/debug/examples/judged
 
-# Runs the example's arguments through the judge and compares the first number, how many it accepts.
+# Runs the example with these arguments, passes its output to the judge, and compares the first number of
+# the judge's last line: how many it accepts. Arguments: how many are expected, then the example's.
 judge() {
   local expected=$1 verdict accepted
   shift
@@ -37,7 +38,7 @@ judge() {
   esac || { echo "the judge should have accepted $expected of them" >&2; exit 1; }
 }
 
-# True logs are executions of the model; logs with a flaw are not, where the flaw shows.
+# True logs are executions of the model. Logs with a flaw are not, but not every log shows its flaw.
 for policy in dqf costs dq-edf; do
   judge all "$policy" 600 200
   for flaw in z beta long-batch early-release; do judge few "$policy" 600 200 "$flaw"; done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package; with the argument `test`, installs it into a clean virtual
-# environment and tests it there. Skips with a reason without Python 3.11 or what pip must install.
+# environment and tests it there. Without Python 3.11, or if pip cannot install what it needs, it prints
+# the reason and skips.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -31,6 +32,6 @@ export TIDEGATE
 cd crates/python
 "$tools/bin/ruff" check -q . && "$tools/bin/ruff" format -q --check .
 "$tools/bin/mypy" --python-executable "$clean/bin/python"
-# The installed package, not the sources beside these tests: they lack the native half.
+# The installed package, not the sources beside these tests: they lack the compiled module.
 "$clean/bin/python" -m pytest -q -p no:cacheprovider tests
 PYTHONPATH=tests "$clean/bin/python" -m pytest -q -p no:cacheprovider -p examples --doctest-modules --pyargs tidegate

@@ -9,8 +9,8 @@
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
-//! On a real clock every host is late: it observes all events since the last instant at its current
-//! instant, but a request keeps its nominal `released`: the host's lateness is part of every
+//! On a real clock every host is late: it observes all events since the last instant only at its
+//! current instant. A request keeps its nominal `released`, so the host's lateness is part of every
 //! response time.
 
 use tidegate_model::{Outcome, RequestId, TaskIndex, Time};

@@ -32,7 +32,7 @@ pub trait Observer {
 /// Observes nothing, at no cost.
 impl Observer for () {}
 
-/// Lends an observer to a run, to be read after it.
+/// Lends an observer to a run, so that it can be read afterwards.
 impl<O: Observer> Observer for &mut O {
     fn released(&mut self, now: Time, request: &Request) {
         (**self).released(now, request);

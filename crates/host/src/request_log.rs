@@ -15,7 +15,7 @@ pub struct EndedRequest {
     pub dispatched: Option<(u64, Time)>,
     /// When the host handled its completion, or dropped it.
     pub ended: Time,
-    /// How the drive ended it; `None` if the policy dropped it.
+    /// The drive's outcome; `None` if the policy dropped it.
     pub outcome: Option<Outcome>,
 }
 

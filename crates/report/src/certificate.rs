@@ -19,15 +19,15 @@ pub enum NoCertificate {
     /// The verdict proves nothing.
     #[error("not every deadline is proven, so there is nothing to certify")]
     NotProven,
-    /// Another policy.
+    /// The policy is none of those with certificates.
     #[error("only verdicts on `dqf`, `dq-edf` and `gated-drain` have certificates")]
     Policy,
-    /// The order of deadlines counts.
+    /// The bounds depend on the order of deadlines.
     #[error(
         "verdicts on `dq-edf` have certificates only if each batch takes every queued request (E <= z) and every bound is below its period"
     )]
     Order,
-    /// The bounds rest on the costs of requests.
+    /// The bounds rest on the costs of requests, but not by the theorem that the checker knows.
     #[error(
         "verdicts that rest on the costs of requests have certificates only if each batch takes every queued request (E <= z), no cost limits it, and no change of direction takes time"
     )]
@@ -179,7 +179,7 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// The family of theorems that a certificate appeals to.
+/// The kind of argument that a certificate relies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Argument {
     /// Batches in the order of release.
@@ -230,7 +230,7 @@ pub struct WorkloadCosts {
     pub best_effort: Duration,
     /// c of each task.
     pub of_tasks: Vec<Duration>,
-    /// Whether a change of direction can take time.
+    /// Whether a change between reads and writes can take time.
     pub has_switches: bool,
     /// The largest batch for which these costs are known; `None` if they hold for every batch.
     pub known_max: Option<u32>,

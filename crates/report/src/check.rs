@@ -266,7 +266,7 @@ impl<'a> CheckReport<'a> {
     }
 
     /// Completes the commands that remove doubts, and adds the one that measures what the policy's
-    /// proof lacks; `more` is the command that tells everything.
+    /// proof lacks; `more` is the command that prints all details.
     #[must_use]
     pub fn with_commands(mut self, complete: impl Fn(&str) -> String, more: String) -> Self {
         self.more = more;

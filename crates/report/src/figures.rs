@@ -31,8 +31,8 @@ pub(crate) fn order(order: BestEffortOrder) -> Option<String> {
     }
 }
 
-/// Describes what the workload file says of the depth of best effort; `None` if it says nothing that
-/// concerns this policy.
+/// Describes what the workload file says about the depth of best effort; `None` if it says nothing
+/// that concerns this policy.
 pub(crate) fn depth_limit(workload: &Workload, assessment: &Assessment) -> Option<String> {
     best_effort_order(workload, assessment.policy)?;
     match (workload.best_effort_depth, assessment.best_effort_limit) {

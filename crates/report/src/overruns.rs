@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How often an overrun must be expected: from the samples of the table, their dependence and the
-//! load. A statement about the measured drive; no proof rests on it.
+//! The forecast of overruns, from the samples of the table, their dependence and the load. It is a
+//! statement about the measured drive; no proof rests on it.
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment};
@@ -18,7 +18,7 @@ const DOUBT_PPM: u32 = 10_000;
 /// Nanoseconds in 10^6 s.
 const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
 
-/// The reason why samples of other places give no forecast.
+/// The reason why there is no forecast for requests at places other than the samples'.
 const UNKNOWN: &str = "unknown: the samples behind the table are those of random places, and the \
                        requests are not known to lie at random";
 
@@ -26,7 +26,8 @@ const UNKNOWN: &str = "unknown: the samples behind the table are those of random
 const OF_ORDER: &str = "unknown: positions decide the order of the requests, and the samples behind \
                         the table were served in another order";
 
-/// Why nothing is said about other contracts: no sample of them is one of the times in question.
+/// The reason why there is no forecast for other contracts: their samples were taken in other
+/// situations.
 const OF_DRAINS: &str = "unknown: a drain depends on what was sent before, and the samples followed \
                          other requests than these";
 const OF_STARVATION: &str = "unknown: a wait depends on the requests that pass it, and the samples \
@@ -36,7 +37,7 @@ const OF_PRIORITY: &str = "unknown: a time with priority depends on the other re
 const OF_COSTS: &str = "unknown: the bounds rest on costs, which were fitted to batches of other \
                         mixtures";
 
-/// How often a batch must be expected to take longer than the table.
+/// The forecast of batches that take longer than the table.
 #[derive(Debug, Serialize)]
 pub(crate) struct OverrunForecast {
     contract: &'static str,

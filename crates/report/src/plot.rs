@@ -17,7 +17,7 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// The curves; several have labels.
+    /// The curves; if there are several, they have labels.
     pub curves: Vec<Curve>,
     /// Separate points.
     pub points: Vec<(u64, u64)>,

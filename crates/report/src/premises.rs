@@ -39,7 +39,7 @@ fn first_clause(text: &str) -> &str {
 }
 
 /// Writes doubts by their first clause and what to do about them; notes by their subjects alone.
-/// `more` is the command that tells both in full.
+/// `more` is the command that prints both in full.
 pub(crate) fn write_short(premises: &Premises, more: &str, page: &mut Page) {
     let (notes, others): (Vec<_>, Vec<_>) =
         premises.iter().partition(|premise| premise.weight() == Weight::Note);

@@ -177,7 +177,7 @@ impl Report for SimReport<'_> {
         for sentence in self.ran().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }
-        // A figure that no device reaches must not stand without this.
+        // A figure that no device reaches must be shown with this premise.
         let premises = results.iter().map(|result| result.premises());
         let perfect = premises.flat_map(|it| it.of_code(PremiseCode::PerfectKnowledge));
         premises::write(&perfect.cloned().collect(), page);

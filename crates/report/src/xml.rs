@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Text in pages and plots.
 
-/// Returns a text that stands for itself in HTML and SVG, in elements and in attributes; a control
-/// character becomes a space.
+/// Escapes a text for HTML and SVG, in elements and in attributes; a control character becomes a
+/// space.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {

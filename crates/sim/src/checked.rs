@@ -102,8 +102,8 @@ impl<'a> CheckedSimulation<'a> {
     }
 }
 
-/// Returns the premise of figures that no real device reaches: the policy knows the simulated
-/// disk's own mechanics exactly. `None` for policies that predict nothing.
+/// Returns the premise that no real device satisfies: the policy knows the simulated disk's own
+/// mechanics exactly. `None` for policies that predict nothing.
 pub fn perfect_knowledge(policy: PolicyName, kind: DriveKind) -> Option<Premise> {
     let text = format!(
         "{policy} knows every service time of this simulated disk exactly; the mechanics of a \

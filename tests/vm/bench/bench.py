@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compares proved bounds with kernels in a virtual machine: of `mq-deadline-tuned`, and of the kernel target.
+"""Compares the proved bounds of `mq-deadline-tuned` and of the kernel target with kernels in a virtual machine.
 
 A Debian kernel runs under QEMU in virtual time, in front of a disk whose worst case is known
 (tests/vm/disk), with the settings of `tidegate tune` or with the target of `kernel/`. A row fails if
-a response exceeds its bound, if
-the disk breaks its contract, or if the host took longer than the bound contains.
+a response exceeds its bound, if the disk breaks its contract, or if the host takes longer than the
+bound allows.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def proved_settings(run, tidegate):
 
 
 def judge(found, settings, bound, run):
-    """Returns in what a run exceeds its bound or breaks what the bound rests on."""
+    """Returns how a run exceeds its bound or breaks a premise of the bound."""
     # A plain disk has no file for its depth.
     wanted = {name: value for name, value in settings.items() if run.is_scsi or name != "device/queue_depth"}
     differing = [f"{name} is {found.settings.get(name)}, set to {value}" for name, value in wanted.items()
@@ -132,7 +132,7 @@ def judge(found, settings, bound, run):
 
 
 def are_caught(machines, tidegate):
-    """Prints a row for each canary, and returns whether `tune` refuses and the guest exceeds all of them."""
+    """Prints a row for each canary; returns whether `tune` refuses it and the guest exceeds its bound, for all."""
     head = ["canary", "`tune`", "bound ms", *(f"{machine.kernel.series} ms" for machine in machines)]
     print("\n|" + "|".join(head) + "|\n" + "|---" * len(head) + "|", flush=True)
     faults = []
@@ -150,7 +150,7 @@ def are_caught(machines, tidegate):
 
 
 def is_in_order(machines, tidegate, program):
-    """Prints how many dispatches the model makes as the kernels do, and returns whether it makes all."""
+    """Prints how many of the kernels' dispatches the model makes as well, and returns whether it makes all."""
     print("\n|kernel|disk|depth|equal dispatches|\n|---|---|---|---|", flush=True)
     is_equal = True
     for machine in machines:

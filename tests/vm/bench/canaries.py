@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs that break one hypothesis each: `tune` refuses them, and a guest that is forced exceeds the bound."""
+"""Runs that break one hypothesis each: `tune` refuses them, and a guest that runs them exceeds the bound."""
 
 import dataclasses
 
@@ -13,9 +13,9 @@ class Canary:
     name: str
     run: Run
     forced: dict
-    # The workload that states it; None if no workload can, and `tune` always makes the setting.
+    # The run whose workload states the forced setting; None if no workload can, and `tune` always sets the value.
     refused: Run = None
-    # The bound that must be exceeded, ns, if it is not that of the run.
+    # The bound that must be exceeded, ns; None for the run's own.
     bound: int = None
 
 
@@ -24,7 +24,7 @@ def stating(run, **changes):
 
 
 def canaries(tidegate):
-    """Returns the canaries. A deadline is the bound of the proved run where the depth is refused for its sake."""
+    """Returns the canaries. Where `tune` must refuse a depth, the deadline is the bound of the proved run."""
     starved = Run("restart", 4, 1, "900 readers")
     crowded = Run("restart", 1, 1, "32 readers")
     writing = Run("restart", 1, 4, "128 writers")
@@ -38,7 +38,7 @@ def canaries(tidegate):
     ]
     for depth in (1, 4):
         proved = Run("restart", depth, 1, "32 readers")
-        # `tune` speaks of a SCSI disk, from which the kernel takes nothing early.
+        # `tune` assumes a SCSI disk, for which the kernel takes no request early.
         deadline = tidegate.bound(stating(proved, stated=(("taken_early", 0),)))
         deeper = stating(proved, stated=(("queue_depth", depth + 1),), deadline_ns=deadline)
         name, forced = f"depth {depth + 1}, proved for {depth}", {"device/queue_depth": depth + 1}

@@ -53,7 +53,7 @@ def events(text, task_sectors):
 
 
 def compare(program, lines, series, depth):
-    """Returns the equal dispatches, and the first difference with what went before; None if there is none."""
+    """Returns the number of equal dispatches, and the first difference with the lines before it, or None."""
     done = subprocess.run([program, series, str(depth)], input="\n".join(lines), capture_output=True, text=True,
                           check=False)
     if done.returncode > 1:

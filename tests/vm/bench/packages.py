@@ -14,7 +14,7 @@ PINNED = {
 }
 BUSYBOX = "busybox-static"
 NEEDED = ["apt-get", "apt-cache", "dpkg-deb", "qemu-system-x86_64", "gcc", "make", "strip", "ldd", "dmsetup"]
-# Users without root have the last two not in their own.
+# The PATH of users other than root often lacks the last two folders.
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A machine on paper with a SCSI disk, for `tidegate tune --root`: the bench's own disk has no `device/queue_depth`."""
+"""Imitates a machine with a SCSI disk, for `tidegate tune --root`: the bench's own disk has no `device/queue_depth`."""
 
 import os
 import shutil

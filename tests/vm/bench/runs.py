@@ -11,13 +11,13 @@ ACCESS_MAX_NS = {
     # The longest seek, a whole turn, and the transfer of the largest request.
     "seek": SEEK_MAX_NS + TURN_NS + TURN_NS * TASK_KIB // TRACK_KIB,
     "restart": 4 * MS,
-    # The same rule, for more requests in less time.
+    # As "restart", with shorter accesses: more requests in less time.
     "brief": 2 * MS,
 }
 MECHANICS = {"seek": 0, "restart": 1, "brief": 1}
 # The host's longest times in the guest, ns, which the bounds contain and every run checks.
 HOST_NS = {"release": 300_000, "submit": 300_000, "complete": 100_000, "reply": 500_000}
-# Shortest period in drain times: no task has two jobs within the bound.
+# The shortest period in drain times, by the number of tasks: no task then has two jobs within the bound.
 PERIODS = {1: 5, 4: 8}
 JOBS = 150
 LOADS = {

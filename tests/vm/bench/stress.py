@@ -5,7 +5,7 @@ import target
 
 ROUNDS = 200
 HALF = 1 << 20  # sectors
-# What stands in a wrong line, from the words of a right one, and what the kernel's log says about it.
+# Wrong lines, made from the words of a right one, each with what the kernel's log says about it.
 WRONG = [
     (lambda line: "/dev/bench", "the line begins with a device"),
     (lambda line: "/dev/bench 0 policy best", "policy dqf"),

@@ -64,7 +64,7 @@ TABLE = [Target(kind, policy, tasks, load) for kind in ("seek", "restart")
 # As short a deadline as one request at a time can keep.
 TABLE += [Target("seek", "dqf", 1, load, deadline_ns=60 * runs.MS) for load in LOADS]
 QUICK = [Target("restart", policy, 1, "32 readers") for policy in ("dqf", "gated-drain")]
-# More requests than the load has: beyond them, a request waits for its place in no order.
+# More places than the load has requests: without a place, requests would wait in no particular order.
 BFQ = (("queue/scheduler", "bfq"), ("queue/nr_requests", 512), ("queue/iosched/strict_guarantees", 1),
        ("queue/iosched/low_latency", 0))
 
@@ -73,7 +73,7 @@ def canaries():
     """Returns the canaries by name: runs whose table line is not the proved one."""
     honest = Target("restart", "gated-drain", 1, "32 readers")
     access = runs.ACCESS_MAX_NS["restart"]
-    # The plan's times contain the host's between a decision and a completion.
+    # The plan's times contain the host's time between a decision and a completion.
     host = HOST_NS["submit"] + HOST_NS["complete"]
     faster = tuple((f" {count * access + host}", f" {count * access // 2}") for count in range(DEPTH, 0, -1))
     # Each breaks one hypothesis of the honest run.

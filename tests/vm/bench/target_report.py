@@ -32,7 +32,7 @@ def keeps_its_bounds(rows, machines, tidegate, program):
 
 
 def judge(found, bound):
-    """Returns in what a run exceeds its bound or breaks what the bound rests on."""
+    """Returns how a run exceeds its bound or breaks a premise of the bound."""
     checks = {
         "the response": (found.client_max, bound),
         "the drain beyond the disk's contract": (found.disk["overrun_ns"], 0),

@@ -127,7 +127,7 @@ def gap_max(events, depth, task_sectors):
 
 
 def early_max(events, task_sectors):
-    """Returns the most lower requests that the kernel sent in one real-time busy period: it took them before."""
+    """Returns the most lower requests, taken early, that the kernel sent in one real-time busy period."""
     most, sent, pending = 0, 0, set()
     for _, what, key in events:
         is_task = key[2] == task_sectors

@@ -21,8 +21,8 @@ use crate::observer::Observer;
 pub struct DrainWatch(TableWatch);
 
 impl DrainWatch {
-    /// Makes a watch that compares drains with `table`. `tolerated` has the times up to which an
-    /// overrun voids no proof, for as many requests.
+    /// Makes a watch that compares drains with `table`. For each number of requests, `tolerated`
+    /// holds the longest time that voids no proof.
     pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
         Self(TableWatch::new(table, tolerated))
     }
@@ -36,7 +36,8 @@ impl DrainWatch {
 
 impl Observer for DrainWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        // Requests that are still in flight were in flight until now.
+        // The requests still in flight have taken at least until now, so an overrun is recorded
+        // first.
         self.0.check(now);
         self.0.in_flight_count += u32::try_from(batch.len()).expect("at most the depth");
         self.0.restart(now, Some(self.0.in_flight_count));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The overruns that the watches count, and what they measure with.
+//! The counts of overruns, and the clocks with which the watches find them.
 
 use tidegate_model::{BatchTable, Duration, Time};
 
-/// Counts how often a drive contract applied, and how often the drive broke it.
+/// Counts the times that a drive contract applied, and the times that the drive broke it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overruns {
-    /// How often the contract applied.
+    /// The number of times that the contract applied.
     pub observed: u64,
-    /// How often the drive exceeded it.
+    /// The number of times that the drive exceeded it.
     pub overruns: u64,
     /// The number of these overruns that the verdict tolerates.
     pub tolerated: u64,
@@ -74,10 +74,10 @@ impl Clock {
 #[derive(Debug, PartialEq)]
 pub(super) struct TableWatch {
     table: BatchTable,
-    /// The times up to which an overrun voids nothing.
+    /// The longest times that void no proof.
     tolerated: BatchTable,
     pub(super) in_flight_count: u32,
-    /// The clock of what is in flight, if it can be compared.
+    /// The clock of the requests in flight, if they can be compared.
     clock: Option<Clock>,
     overruns: Overruns,
 }
@@ -91,15 +91,15 @@ impl TableWatch {
         self.overruns
     }
 
-    /// Records the overrun at `now` of what is in flight.
+    /// Records the overrun of the requests in flight at `now`.
     pub(super) fn check(&mut self, now: Time) {
         if let Some(clock) = &mut self.clock {
             clock.check(now, &mut self.overruns);
         }
     }
 
-    /// Starts a clock for `count` requests, unless the table does not cover them; `None`: what is
-    /// in flight cannot be compared.
+    /// Starts a clock for `count` requests, unless the table does not cover them. `count` is `None`
+    /// if the requests in flight cannot be compared.
     pub(super) fn restart(&mut self, now: Time, count: Option<u32>) {
         let covered = count.filter(|&count| count <= self.table.batch_max());
         self.clock = covered.map(|count| {

@@ -15,8 +15,8 @@ use crate::observer::Observer;
 pub struct PriorityWatch(TableWatch);
 
 impl PriorityWatch {
-    /// Makes a watch that compares rounds with `table`. `tolerated` has the times up to which an
-    /// overrun voids no proof, for as many requests.
+    /// Makes a watch that compares rounds with `table`. For each number of requests, `tolerated`
+    /// holds the longest time that voids no proof.
     pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
         Self(TableWatch::new(table, tolerated))
     }

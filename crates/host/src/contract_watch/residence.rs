@@ -11,7 +11,7 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct ResidenceWatch {
     starvation_max: Duration,
-    /// The time up to which an overrun voids no proof.
+    /// The longest time that voids no proof.
     tolerated_max: Duration,
     /// The clocks of the requests on the drive, by the request's slot.
     clocks: Vec<Option<Clock>>,
@@ -19,8 +19,8 @@ pub struct ResidenceWatch {
 }
 
 impl ResidenceWatch {
-    /// Makes a watch that compares these times with `starvation_max`. Up to `tolerated_max` an
-    /// overrun voids no proof.
+    /// Makes a watch that compares these times with `starvation_max`. A time of up to
+    /// `tolerated_max` voids no proof.
     pub fn new(starvation_max: Duration, tolerated_max: Duration) -> Self {
         Self { starvation_max, tolerated_max, clocks: Vec::new(), overruns: Overruns::default() }
     }

@@ -59,7 +59,7 @@ struct Log<'a> {
     policy: Box<dyn Policy>,
     now: u64,
     last_id: u64,
-    /// The unit of each request; `None` for what is beside the units.
+    /// The unit of each request; `None` for a request that belongs to no unit.
     unit_of: BTreeMap<u64, Option<usize>>,
     queued: Vec<u64>,
     /// The requests on the drive with their completions.
@@ -202,7 +202,7 @@ impl<'a> Log<'a> {
         self.last_id
     }
 
-    /// One round: all that the policy sends at this instant.
+    /// One round: all requests that the policy sends at this instant.
     fn dispatch(&mut self) {
         let mut sent = Vec::new();
         while let Decision::Dispatch { id, .. } = self.policy.decide(Time::from_ns(self.now)) {

@@ -14,7 +14,7 @@ use crate::{generator, policies};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queue {
     Dqf,
-    /// `dqf` beside a drive whose batches take a time for each request.
+    /// `dqf` on a drive whose batches take a time for each of their requests.
     DqfByCost,
     DqEdf,
 }
@@ -40,7 +40,7 @@ struct Log<'a> {
     policy: Box<dyn Policy>,
     now: u64,
     last_id: u64,
-    /// The task, or the number of tasks for best effort, and the release of each request.
+    /// The task and the release of each request; the number of tasks stands for best effort.
     known: BTreeMap<u64, (usize, u64)>,
     queued: Vec<u64>,
     /// The requests on the drive with their completions.
@@ -51,7 +51,7 @@ struct Log<'a> {
 enum Times {
     /// b(0), b(1), ..; the last entry counts for all larger batches.
     Table(Vec<u64>),
-    /// A, and the cost of a request of each task, of best effort last.
+    /// A, and the cost of a request of each task, with that of best effort last.
     Costs(u64, Vec<u64>),
 }
 
@@ -92,7 +92,7 @@ impl<'a> Log<'a> {
                 Times::Costs(random.random_range(0..5), costs)
             }
         };
-        // At least the bound, if all that waits fits into one batch.
+        // At least the bound, if all queued requests fit into one batch.
         let longest = match &times {
             Times::Table(table) => {
                 let at = |size: u64| table[usize::try_from(size).expect("small")];
@@ -248,8 +248,8 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Returns a workload whose table no batch exceeds. Its task stands for all: these policies do not
-/// look at tasks.
+/// Returns a workload whose table no batch exceeds. Its only task stands for all, because these
+/// policies do not look at tasks.
 fn workload(name: PolicyName, times: &Times, batch_max: u64) -> Workload {
     let table = match times {
         Times::Table(table) => table[1..].to_vec(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Logs of the real policies under an adversary, and certificates of random workloads, for the
-//! checkers that are extracted from the machine-checked proofs (`make proof`). The logs take turns
-//! in the order of best effort, because no proof depends on it.
+//! checkers that are extracted from the machine-checked proofs (`make proof`). The logs use each
+//! order of best effort in turn, because no proof depends on it.
 //!
 //! ```text
 //! judged dqf COUNT EVENTS [FLAW]       FLAW: z, beta, long-batch, early-release, order

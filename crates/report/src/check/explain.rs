@@ -15,7 +15,7 @@ use crate::page::Page;
 struct HostSteps {
     host_release_ns: Ns,
     host_reply_ns: Ns,
-    /// In each of the batches.
+    /// The host's time in each of the batches.
     host_batch_ns: Ns,
 }
 

@@ -48,7 +48,7 @@ impl Table {
         self
     }
 
-    /// Says that fewer columns name the row than are aligned to the left.
+    /// Sets the number of columns that name a row, if fewer name it than are aligned to the left.
     #[must_use]
     pub fn named(mut self, columns: usize) -> Self {
         self.named = columns;

@@ -5,7 +5,7 @@
 /// The start of a span that is a command.
 const COMMAND: &str = "`tidegate ";
 
-/// The end of a command's line that goes on.
+/// The end of a line whose command continues on the next line.
 const GOES_ON: &str = " \\";
 
 /// A word, and whether the gap before it lies in a command.
