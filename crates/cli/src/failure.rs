@@ -167,7 +167,7 @@ fn to_text(fault: &Fault, look: Look) -> String {
     if !look.is_coloured {
         theme.styles = ThemeStyles::none();
     }
-    // Long lines go on below the first word of the message.
+    // Long lines continue below the first word of the message.
     let room = look.columns.saturating_sub("  error: ".len());
     let lines = |text: &str| wrapped(text, room, "").join("\n");
     let mut diagnostic = MietteDiagnostic::new(lines(&fault.message));

@@ -52,7 +52,7 @@ use arguments::{Arguments, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Known before the arguments are, so that their faults have the form that was asked for.
+    // Determined before the arguments are parsed, so that their faults are reported in this form.
     let is_json = std::env::args_os().any(|argument| argument == "--json");
     let columns = show::look().columns;
     let parsed = Arguments::command().term_width(columns).try_get_matches();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate sweep` and `tidegate place`: they run the Python package, which alone has them, in
-//! place of this process.
+//! `tidegate sweep` and `tidegate place`: only the Python package implements them, so it replaces
+//! this process.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shows how long a simulation or a run will still take, and that a proof goes on. Only a terminal
-//! shows it.
+//! Shows how long a simulation or a run will still take, and that a proof is still running. It is
+//! shown only on a terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

@@ -18,8 +18,8 @@ const ALIGNMENT: Bytes = Bytes::new(512);
 /// known, and the contracts are proved on it. `path` names the file in faults; the drive and the
 /// backing that the file names are not read.
 ///
+/// # Errors
 /// All faults of the file, or that the drive lacks a measurement that the proof needs.
-/// All faults of the file, or what the drive was not measured for.
 pub fn proves_contracts(path: &Path, text: &str, drive: &DriveFile) -> Result<bool, Faults> {
     let mut file = ServeFile::parse(text).map_err(|first| {
         Faults::of_reading(path, text, FileKind::Serve, first, ServeFile::parse)

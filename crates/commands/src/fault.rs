@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Faults of what a user gave: what is wrong, where, and what to do.
+//! Faults in a user's input: what is wrong, where, and what to do.
 
 use std::error::Error;
 use std::fmt;

@@ -61,7 +61,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Returns what a verdict on it is made from.
+    /// Returns the origin of a verdict on it: the tool and the files.
     pub fn origin(&self) -> Origin {
         origin::of(self.workload_origin.clone(), self.drive_origin.clone())
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's time in a verdict: the stated times, and what they leave of a bound at the disk.
+//! The host's time in a verdict: the stated times, and the part of a bound that remains for the
+//! disk.
 
 use serde::Serialize;
 use tidegate_model::{Duration, HostTime, Workload};

@@ -87,7 +87,7 @@ impl<'a> MachineReport<'a> {
         }
     }
 
-    /// Returns the grade of the proof; `None` if it is none.
+    /// Returns the grade of the proof; `None` if there is no proof.
     fn grade(&self) -> Option<Grade> {
         match &self.parts {
             Parts::Disk(disk) => disk.grade(),

@@ -26,7 +26,7 @@ pub struct Chart {
 /// A curve of a chart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Curve {
-    /// The text that tells it from the other curves.
+    /// The text that distinguishes it from the other curves.
     pub label: String,
     /// Points that are joined, in order of x.
     pub points: Vec<(u64, u64)>,

@@ -35,7 +35,7 @@ impl ToleranceReport {
         })
     }
 
-    /// Writes what the drive may do with all deadlines still met.
+    /// Writes how much longer the drive may take while all deadlines are still met.
     pub(crate) fn write(&self, page: &mut Page) {
         let Tolerance { contract, added, factor_ppm, spent, .. } = self.tolerance;
         let times = times(contract);

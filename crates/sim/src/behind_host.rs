@@ -6,8 +6,8 @@
 //!   submit --up to `submit`--> drive --up to `complete`--> completion
 //! ```
 //!
-//! The wrapper takes any drive, so every simulated drive can test the bounds with host time
-//! (`docs/theory/host-time.md` section 30).
+//! Batches stay in order. The wrapper takes any drive, so every simulated drive can test the bounds
+//! with host time (`docs/theory/host-time.md` section 30).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -128,7 +128,7 @@ pub enum Refusal {
         /// The largest request.
         size: Bytes,
     },
-    /// Another disk than the measured one.
+    /// A disk other than the measured one.
     #[error(
         "the drive file was measured on `{measured}`, and this disk is `{found}`: measure this disk"
     )]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One disk for each module, its parameters, and what the judge reads of it. */
+/* One disk per module: its parameters, and the figures that the judge reads. */
 #include "engine.h"
 #include "mechanics.h"
 

@@ -5,7 +5,7 @@
 
 #include <linux/blk-mq.h>
 
-/* Starts an empty disk, which tells `complete` of each request, in interrupt context. */
+/* Starts an empty disk. It calls `complete` for each completed request, in interrupt context. */
 int engine_start(void (*complete)(void *request));
 void engine_stop(void);
 

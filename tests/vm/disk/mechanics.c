@@ -16,7 +16,7 @@ static u64 track_of(u64 sector)
 	return div_u64(sector, TRACK_SECTORS);
 }
 
-/* The arm's way to a request: at most SEEK_MAX_NS, by the root of the distance. */
+/* The seek to a request: it grows with the root of the distance, up to SEEK_MAX_NS. */
 static u64 seek_ns(const struct mechanics *disk, u64 track)
 {
 	u64 distance = track > disk->head ? track - disk->head : disk->head - track;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A disk whose worst case is known: after each request that it gets, with k of them on it, it is
- * empty within drain(k) = k * access_max, if it gets no more. docs/evidence/stock-kernel.md proves
- * that for both kinds.
+ * A disk whose worst case is known: if it gets no more requests after one that leaves k of them on
+ * it, it is empty within drain(k) = k * access_max. docs/evidence/stock-kernel.md proves that for both
+ * kinds.
  *
  * The disk has a time of its own. A request that completes at `end` begins the next one at `end`,
  * however late the kernel's timer is, so the contract holds exactly and lateness is the host's.
@@ -48,7 +48,7 @@ struct mechanics {
 /* Adds a request at `now`, if there is a place. */
 bool mechanics_add(struct mechanics *disk, struct place request, u64 now);
 
-/* Returns when something completes next; 0 if nothing will before another request comes. */
+/* Returns when the next request completes; 0 if none will before another arrives. */
 u64 mechanics_next(const struct mechanics *disk);
 
 /* Removes and returns a request that is complete at `now`; false if there is none. */

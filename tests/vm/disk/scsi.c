@@ -24,7 +24,7 @@
 static struct device *parent;
 static struct Scsi_Host *host;
 
-/* Answers a command that no disk needs an arm for. */
+/* Answers a command that needs no access to the medium. */
 static void reply(struct scsi_cmnd *cmd, const void *data, size_t size)
 {
 	sg_copy_from_buffer(scsi_sglist(cmd), scsi_sg_count(cmd), data, size);

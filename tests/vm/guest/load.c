@@ -8,7 +8,7 @@
  *     read:THREADS:KIB                   best effort, random places
  *     write:THREADS:KIB                  best effort, each thread in sequence
  *
- * Each thread has places that no other one with its size uses, so that a trace tells requests apart. At the end it
+ * Threads with the same request size use different places, so that a trace tells requests apart. At the end it
  * prints, for each thread, `source INDEX task|load REQUESTS RESPONSE_MAX`, and for each request of a
  * task `job INDEX BEGIN END`: the monotonic clock just before and just after the system call, in ns.
  */

@@ -37,7 +37,7 @@ fn uris(file: &ServeFile, socket: &Path) -> Vec<String> {
     names.map(of).collect()
 }
 
-/// Encodes what a URI does not take as it is (RFC 3986, 2.1).
+/// Percent-encodes the characters that a URI cannot contain (RFC 3986, 2.1).
 fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let of = |byte: u8| {

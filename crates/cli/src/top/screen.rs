@@ -59,7 +59,7 @@ impl Screen {
         let rows = [
             Constraint::Length(lines(title.width()) + 1),
             Constraint::Min(2),
-            // Words that do not fit on a line leave some of it empty.
+            // Wrapping leaves part of a line empty if the next word does not fit.
             Constraint::Length(lines(drive(&self.seen.drive).chars().count() * 5 / 4)),
             Constraint::Length(1),
         ];

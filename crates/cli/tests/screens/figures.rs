@@ -174,13 +174,13 @@ fn collect(value: &Value, known: &mut Vec<f64>) {
             // Real time and best effort together.
             let rates = object.values().filter_map(|it| it["throughput_bytes_per_s"].as_f64());
             known.push(rates.sum());
-            // One in so many.
+            // The N of a probability of 1 in N.
             for (key, whole) in [("exceedance_ppt_max", 1e12), ("miss_ppb_max", 1e9)] {
                 known
                     .extend(object.get(key).and_then(Value::as_f64).map(|it| (whole / it).floor()));
             }
-            // Columns of a table of batches: the time for each request, and how often the median
-            // batch fits into its requests one at a time.
+            // Columns of a table of batches: the time for each request, and how many times faster
+            // the median batch is than its requests one at a time.
             let list = |key| object.get(key).and_then(Value::as_array).into_iter().flatten();
             for (index, ns) in list("ns_max").filter_map(Value::as_f64).enumerate() {
                 known.push((ns / exact(index + 1)).floor());

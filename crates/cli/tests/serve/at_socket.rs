@@ -55,8 +55,8 @@ const READ_INTERVAL: Duration = Duration::from_ms(45);
 const CONNECTIONS: usize = 16;
 const OUTSTANDING: usize = 64;
 
-/// The interval of the probes, and the window over which their delays are summed; it is longer than
-/// the bound.
+/// The interval of the probes, and the window over which their delays are summed, which is longer
+/// than the bound.
 const PROBE_INTERVAL: Duration = Duration::from_us(250);
 const WINDOW: Duration = Duration::from_ms(20);
 

@@ -156,7 +156,7 @@ fn clients_that_ask_for_much_and_never_read() {
     });
 }
 
-/// Opens 5,000 connections at least, and holds this many of them.
+/// Opens at least 5,000 connections, one after the other, and keeps the last `held` of them open.
 fn say_nothing(server: &Server, time: Duration, held: usize) {
     let mut silent: VecDeque<UnixStream> = VecDeque::new();
     let begun = Instant::now();
@@ -235,7 +235,8 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
     });
 }
 
-/// Goal: a large request is whole in every dialect, whatever pieces it is carried out in.
+/// Goal: a large request is served completely in every dialect, although it is carried out in
+/// pieces.
 #[test]
 fn a_large_request_is_carried_out_piece_by_piece() {
     let folder = Folder::new();

@@ -121,7 +121,7 @@ fn a_changed_file_is_read_again_on_sighup() {
     server.signal("-HUP");
     server.wait_for("refusal", || server_said(&folder, "reload: nothing has changed"));
     assert_eq!(of_rest.read(0, 4096).unwrap(), Ok(vec![7; 4096]));
-    // A file that changes nothing does not change what the next one removes.
+    // A reload that changes nothing does not affect what the next reload removes.
     let without =
         changed.replace("[[export]]\nname = \"rest\"\nsize = \"8MiB\"\nbest_effort = true\n", "");
     let bad = "[[export]]\nname = \"bad\"\noffset = \"0B\"\nsize = \"1MiB\"\nbest_effort = true\n";

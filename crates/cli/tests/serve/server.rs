@@ -157,7 +157,7 @@ impl Server {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// Returns the most memory that it took so far and the most that it printed, in KiB.
+    /// Returns the most memory that it has taken so far, and the limit that it printed, in KiB.
     pub(crate) fn memory_kib_and_limit(&self) -> (u64, u64) {
         let said = self.said();
         let limit =

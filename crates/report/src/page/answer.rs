@@ -16,7 +16,7 @@ impl Default for Look {
     }
 }
 
-/// Whether a line is what the reader hopes for. Words say it too: colours only repeat them.
+/// Whether a line is good news. Its words say so too; colours only repeat them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     /// Yes.

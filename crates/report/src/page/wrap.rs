@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Wraps text between words. A span in backquotes that fits on a line stays on one line; a longer
-//! command goes on behind a backslash, so that it works when it is pasted.
+//! command continues after a backslash, so that it works when it is pasted.
 
 /// The start of a span that is a command.
 const COMMAND: &str = "`tidegate ";

@@ -148,7 +148,7 @@ pub(crate) fn deciding<'r, 'w>(results: &[&'r PolicyReport<'w>]) -> Vec<&'r Poli
 }
 
 /// Returns the premises of a workload, with the doubts of the proofs on which the results rest; the
-/// workload's own doubts stand only where nothing is proved.
+/// workload's own doubts are included only if nothing is proved.
 pub(crate) fn premises(workload: &Premises, results: &[&PolicyReport<'_>]) -> Premises {
     let is_doubt = |premise: &&Premise| premise.weight() == Weight::Weak;
     let has_proof = results.iter().any(|result| result.is_promised && result.grade.is_some());

@@ -36,7 +36,7 @@ impl Charge {
             TokenUnit::Byte => size.get(),
             TokenUnit::DeviceTime => {
                 let own = self.costs.as_ref().and_then(|costs| costs.cost(op, size));
-                // Saturation is intended: the other side is smaller.
+                // Saturation is intended: the other term is the minimum then.
                 let own = own.map(|own| own.ns().saturating_add(self.positioning_share_ns));
                 own.unwrap_or(u64::MAX).min(self.longest_share_ns)
             }

@@ -5,7 +5,7 @@
 //! flight itself, from the events that the host reports to every observer. Each checker has a
 //! canary in the tests: a policy that is broken on purpose and must be caught.
 
-/// Says that a checker keeps its violations in its field `log`.
+/// Implements [`Checker`] for a type that keeps its violations in its field `log`.
 macro_rules! keeps_log {
     ($Checker:ident) => {
         impl $crate::checkers::Checker for $Checker {

@@ -25,7 +25,7 @@ pub enum PositionQueues {
     OfGroup,
     /// One queue for reads, another for writes.
     OfDirection,
-    /// The same for each class of the kernel: hard tasks, best effort, and all others.
+    /// Two such queues for each class of the kernel: hard tasks, best effort, and all others.
     OfDirectionAndClass,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Wraps a layer; a layer beside no checked regulator stays as it is.
+    /// Wraps a layer, unless neither it nor the layer around it is a checked regulator.
     pub(super) fn around(
         policy: Box<dyn Policy>,
         inside: Option<SharedRate>,

@@ -2,7 +2,6 @@
 //! The rate that `mdn` and `mdn-extended` may give best effort, from the events that pass them.
 //!
 //! - Until the first notice that counts there is no limit.
-//! - A notice counts if its task is declared as soft and not ignored, a request of the task was late
 //! - A notice of a task counts if the task is declared as soft and is not ignored, one of its
 //!   requests was late or is overdue since its last notice, and it kept its contract since then. If
 //!   a soft task that is not ignored gives a notice that does not count, it is ignored for `mute`.

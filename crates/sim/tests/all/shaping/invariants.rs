@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random workloads behind regulators round each policy: no request is lost or served twice, real
+//! Random workloads, with regulators around each policy: no request is lost or served twice, real
 //! time never waits for tokens, and every policy keeps its rules for the events that it sees.
 
 use std::num::NonZeroU32;

@@ -116,7 +116,7 @@ fn policy_that_serves_the_youngest_first_is_caught() {
         PolicyName::Rtio,
         PolicyName::RtioLimit,
         PolicyName::RtioPriority,
-        // These claim it for best effort.
+        // These claim the order of release for best effort only.
         PolicyName::Edf,
         PolicyName::ScanEdf,
         PolicyName::GroupEdf,
