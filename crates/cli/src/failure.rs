@@ -28,7 +28,7 @@ pub(crate) struct Failure {
     faults: Vec<Fault>,
 }
 
-/// Who must act on a failure; this gives the exit code.
+/// The party that must act on a failure, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// No one is at fault, for example if a measurement was stopped: exit code 1.

@@ -83,7 +83,8 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Begins handling the signals. Writing from the background does not stop the program either.
+    /// Begins handling the signals. Writing to the terminal from the background does not stop
+    /// the program either.
     pub(crate) fn begin() -> Result<Self, Failure> {
         let patience = Self { is_asked: Arc::default(), is_over: Arc::default() };
         terminal::write_from_background();

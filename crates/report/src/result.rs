@@ -108,8 +108,7 @@ pub struct BusyIntervalRecord {
     pub begin_ns: u64,
     /// The completion of its last real-time request.
     pub end_ns: u64,
-    /// Its events in order of time, after the dispatches of the requests that were in flight when it
-    /// began.
+    /// Its events in order of time, after the dispatches of the requests in flight when it began.
     pub events: Vec<EventRecord>,
     /// The number of later events that are not in the file.
     pub events_left_out: u64,

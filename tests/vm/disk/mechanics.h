@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A disk whose worst case is known: if it gets no more requests after one that leaves k of them on
- * it, it is empty within drain(k) = k * access_max. docs/evidence/stock-kernel.md proves that for both
- * kinds.
+ * it, it is empty within drain(k) = k * access_max. docs/evidence/stock-kernel.md proves that for
+ * both kinds.
  *
  * The disk has a time of its own. A request that completes at `end` begins the next one at `end`,
  * however late the kernel's timer is, so the contract holds exactly and lateness is the host's.

@@ -8,9 +8,10 @@
  *     read:THREADS:KIB                   best effort, random places
  *     write:THREADS:KIB                  best effort, each thread in sequence
  *
- * Threads with the same request size use different places, so that a trace tells requests apart. At the end it
- * prints, for each thread, `source INDEX task|load REQUESTS RESPONSE_MAX`, and for each request of a
- * task `job INDEX BEGIN END`: the monotonic clock just before and just after the system call, in ns.
+ * Threads with the same request size use different places, so that a trace tells requests apart. At
+ * the end it prints, for each thread, `source INDEX task|load REQUESTS RESPONSE_MAX`, and for each
+ * request of a task `job INDEX BEGIN END`: the monotonic clock just before and just after the system
+ * call, in ns.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

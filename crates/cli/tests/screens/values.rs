@@ -66,8 +66,8 @@ values! {
         };
     ];
     check_soft_promises_stand_beside_the_verdict: [
-        // Either of two tasks can lead; each batch exceeds p99.9 of 10,000 with slightly more than
-        // 0.2 %.
+        // Either of two tasks can lead; each batch exceeds the p99.9 of 10,000 samples with a
+        // probability of slightly more than 0.2 %.
         "tidegate check soft.toml --batch 2 --json", 1, {
             "/verdict": "not_proven",
             "/tasks/0/soft/0/quantile_ppm": 999_000,

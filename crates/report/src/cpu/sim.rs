@@ -205,8 +205,8 @@ impl CpuResult {
 
 /// Returns the most time that a server above all other threads executes in a window as long as its
 /// period (I2 of docs/reference/conformance.md): its budget and one overrun. A switch delays its
-/// execution and a charge, which takes no time, advances it, by varying amounts. Therefore a window
-/// can hold what a window that is longer by both would hold without them.
+/// execution, and a charge, which takes no time, advances it, both by varying amounts. So a window
+/// can hold as much as a window that is longer by both would hold without switches and charges.
 fn in_a_period_max(workload: &CpuWorkload, server: &CpuServer) -> Duration {
     let shifted = workload.switch + server.params.preemption_charge;
     server.params.budget + server.params.budget.min(shifted) + workload.timer_latency

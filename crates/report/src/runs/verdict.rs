@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The verdict of one policy's run, and the answer that several give together.
 //!
-//! Policies that promise every deadline decide: a baseline's misses are what a comparison is for. If
-//! none promises anything, all decide.
+//! Policies that promise every deadline decide, because a comparison expects a baseline to miss
+//! some. If no policy promises anything, all decide.
 
 use serde::Serialize;
 use tidegate_host::RunEnd;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: never more best-effort requests are in flight than the plan allows (q_b), because
-//! bounds are charged with this number.
+//! proofs charge this many.
 
 use tidegate_model::{Outcome, Request, Time};
 

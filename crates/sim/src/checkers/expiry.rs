@@ -28,7 +28,7 @@ const WRITES_STARVED_MAX: u64 = 2;
 #[derive(Debug, Default)]
 struct Direction {
     queued: BTreeMap<u64, (RequestId, Time)>,
-    /// The oldest request, once it has expired, and how many requests were sent before it since.
+    /// The oldest request, once it has expired, and the number of requests sent before it since.
     expired: Option<(u64, u64)>,
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: the next request is found from the heads (`sstf`, `scan`, `c-look`, and best effort in
-//! the order `nearest`). They are at the end of the last request, for `c-look` at its start. Of
-//! equally good requests the oldest is sent.
+//! Asserts: the next request is chosen by its distance or direction from the heads (`sstf`, `scan`,
+//! `c-look`, and best effort in the order `nearest`). The heads are at the end of the last request;
+//! for `c-look`, at its start. Of equally good requests the oldest is sent.
 //!
 //! Sectors are the positions. A policy that knows the drive's cylinders orders by them, and this
 //! checker does not apply. Once the host has held requests back because the policy was full, the

@@ -119,7 +119,7 @@ fn late_request_alone_on_the_drive_breaks_no_rule() {
     assert_only("together", &sent_at(at(0), gate(), &[], &[late(0), late(1)]), is_late);
 }
 
-/// `gated-drain` for one task, beside two: it counts too few units.
+/// `gated-drain` with a plan of one task, on a workload of three: it counts too few units.
 #[test]
 fn gate_that_forgets_a_task_is_caught() {
     let three = drained_workload(3);
