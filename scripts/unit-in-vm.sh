@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the systemd unit and Linux's own NBD client in a virtual machine: QEMU emulates it, its kernel
-# is Debian's, its root is this machine's, read-only below memory, and its first process is systemd.
+# Runs the systemd unit and Linux's own NBD client in a virtual machine that QEMU emulates. Its kernel is
+# Debian's; its root is this machine's, read-only, with changes kept in memory; its first process is systemd.
 #
 # usage: scripts/unit-in-vm.sh PROGRAM [FSX [OPERATIONS]]
 #

@@ -64,8 +64,8 @@ pub trait Backend {
     /// Discards the data of these blocks, if the drive can; completes under `id`.
     fn trim(&mut self, id: RequestId, start: Lba, size: Bytes);
 
-    /// Blocks until a completion can be reaped, another thread wakes the host, or this instant;
-    /// `None`: without a time limit. May return early without a reason.
+    /// Blocks until a completion can be reaped, another thread wakes the host, or the instant
+    /// `until` comes; `None` sets no limit. May return early without a reason.
     ///
     /// # Errors
     /// If waiting fails.

@@ -57,7 +57,7 @@ pub trait Report: Serialize {
     }
 }
 
-/// Returns a text of another program without control characters: it must not move the cursor.
+/// Returns another program's text without control characters, which could move the cursor.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -140,7 +140,7 @@ fn an_interrupted_measurement_is_written() {
 }
 
 /// Goal: with a duration, the measurement uses all of it, even if the usual number of trials is
-/// reached earlier, and does not count as interrupted; only the result is left.
+/// reached earlier, and does not count as interrupted; no other file than the result is left.
 #[test]
 fn the_end_of_its_time_is_an_answer() {
     let folder = Folder::new();

@@ -91,9 +91,9 @@ fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
 }
 
 /// Goal: the drive file describes the host of the run that measured, not of the run that finished.
-/// Method: the samples of a run that has measured everything and was killed before it wrote its drive
-/// file. Its record is changed to another date and a host with other load and without real-time
-/// scheduling; the next run measures nothing more.
+/// Method: a run's drive file is removed and its samples are kept, as if it had been killed before
+/// it wrote the file. The record is changed to another date and a host with other load and without
+/// real-time scheduling; the next run measures nothing more.
 #[test]
 fn the_host_of_a_killed_run_is_that_of_the_file() {
     let folder = Folder::new();

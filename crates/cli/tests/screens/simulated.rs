@@ -42,7 +42,8 @@ fn policies_stand_side_by_side_and_only_dqf_keeps_the_deadlines() {
     assert!(dqf["best_effort"]["throughput_bytes_per_s"].as_u64() > Some(1_000_000));
 }
 
-/// Goal: the policies that promise every deadline decide the exit code, and all if none does.
+/// Goal: the policies that promise every deadline decide the exit code; if none promises it, all
+/// policies decide.
 #[test]
 fn baselines_do_not_decide_unless_nothing_promises() {
     let folder = folder();

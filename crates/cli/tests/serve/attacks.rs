@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no client ends the service, exhausts it, or delays others. Method: each attack beside a
-//! tenant with a contract, whose guarantee must stand, and under the memory that the server printed.
+//! Goal: no client ends the service, exhausts it, or delays others. Method: each attack runs
+//! beside a tenant with a contract. The tenant's guarantee must stand, and the server must stay
+//! within the memory limit that it printed.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};

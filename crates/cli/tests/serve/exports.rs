@@ -57,8 +57,9 @@ const CHANGING: &str = "simulate = \"fujitsu-max3036rc\"\ncontrol = \"s.ctl\"\n\
     [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nbest_effort = true\n\
     [[export]]\nname = \"old\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// Goal: SIGHUP brings the exports in line with the file, one by one, and names what it leaves alone.
-/// Method: a file with changes of each kind, then a faulty one; the log is read as a program would.
+/// Goal: SIGHUP brings the exports in line with the file, one by one, and reports what it leaves
+/// unchanged. Method: a file with changes of each kind, then a faulty one; the log is read as a
+/// program would.
 #[test]
 fn a_changed_file_is_read_again_on_sighup() {
     let folder = Folder::new();

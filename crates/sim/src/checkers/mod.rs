@@ -122,7 +122,7 @@ pub struct Checkers {
 
 impl Checkers {
     /// Returns the checkers of all claims that the policy of this name makes to the host under
-    /// `plan`, built without access times if it can be.
+    /// `plan`. They assume a policy that is built without access times, if it can be.
     ///
     /// Regulators hold requests back, pass them on in another order, and may change their class or
     /// hide part of the drive, so few claims to the host remain: see [`Self::watching`] for the

@@ -23,19 +23,19 @@ pub enum Breach {
         /// The request.
         id: RequestId,
     },
-    /// A request was dispatched that was not queued.
+    /// A request that was not queued was dispatched.
     #[error("{id:?} was dispatched and was not queued")]
     DispatchedUnqueued {
         /// The request.
         id: RequestId,
     },
-    /// A request was dropped that was not queued.
+    /// A request that was not queued was dropped.
     #[error("{id:?} was dropped and was not queued")]
     DroppedUnqueued {
         /// The request.
         id: RequestId,
     },
-    /// A request completed that was not on the drive.
+    /// A request that was not on the drive completed.
     #[error("{id:?} completed and was not in flight")]
     CompletedUndispatched {
         /// The request.
@@ -89,8 +89,8 @@ pub enum Breach {
         /// The largest allowed cost of this batch.
         cost_ns_max: u64,
     },
-    /// A batch left a real-time request queued although it had room for it, or its best effort took
-    /// the room.
+    /// A batch left a real-time request queued although it had room for it, or filled that room
+    /// with best effort.
     #[error("a batch at a real-time cost of {cost_ns} ns left {waiting:?} behind")]
     BatchCutShort {
         /// The oldest request left queued.
@@ -156,7 +156,7 @@ pub enum Breach {
         /// The request that may be late.
         waiting: RequestId,
     },
-    /// A request was dispatched that is not next in its group of near deadlines.
+    /// A request that is not next in its group of near deadlines was dispatched.
     #[error("{id:?} was dispatched while {expected:?} was next in its group")]
     OutOfGroupOrder {
         /// The request.
@@ -164,7 +164,7 @@ pub enum Breach {
         /// The request that is next.
         expected: RequestId,
     },
-    /// A request was dispatched that is not next by its position.
+    /// A request that is not next by its position was dispatched.
     #[error("{id:?} was dispatched while {expected:?} was next by position")]
     OutOfPosition {
         /// The request.

@@ -167,7 +167,7 @@ impl CpuReport<'_> {
         rows
     }
 
-    /// Writes what a proof is conditional on.
+    /// Writes the conditions of a proof.
     fn write_condition(&self, page: &mut Page) {
         let (measured, window) = (self.measured, self.assessment.window);
         let interference = if measured.is_empty() {

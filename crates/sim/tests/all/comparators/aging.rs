@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measures the service that `mq-deadline` gives best effort beside endless real-time load.
 //!
-//! Goal: no more than Little's law allows. A request of best effort is dispatched only 10 s or more
-//! after its arrival, and at most 450 are queued, so at most 450 are dispatched in any 10 s.
+//! Goal: best effort gets no more service than Little's law allows. A request of best effort is
+//! dispatched only 10 s or more after its arrival, and at most 450 are queued, so at most 450 are
+//! dispatched in any 10 s.
 //! Method: tasks that overload the pseudo-disk from the first instant on, for one minute.
 
 use tidegate_drive::PseudoDisk;

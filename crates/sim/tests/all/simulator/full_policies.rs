@@ -100,8 +100,9 @@ fn dispatched_requests_make_room_for_as_many() {
     }
 }
 
-/// Goal: a new bound on the queue holds at once, below what is queued too, and loses nothing.
-/// Method: nothing is dispatched, so each policy takes as many requests as the bound has grown.
+/// Goal: a new bound on the queue applies immediately, even if more requests are queued than it
+/// allows, and no request is lost. Method: nothing is dispatched, so each policy takes as many
+/// requests as the bound has grown.
 #[test]
 fn new_bound_on_the_queue_holds_at_once() {
     for name in PolicyName::ALL {
