@@ -56,7 +56,7 @@ impl Output {
             (false, true) => Expected::Interrupted,
             (false, false) => Expected::Nothing,
         };
-        // Samples beside a stopped measurement's file tell how to go on; the file alone does not.
+        // The samples of a stopped measurement show how to resume it; its drive file does not.
         let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples);
         let samples = samples.map_err(samples_failure)?;
         let file = OutputFile::prepare(path, expected, target).map_err(Failure::of_output)?;

@@ -69,7 +69,7 @@ fn guarantee(status: &Status) -> String {
     what.to_owned()
 }
 
-/// Tells the present state of the guarantee from its history.
+/// Distinguishes the present state of the guarantee from its history.
 fn stands_again(status: &Status) -> String {
     let times = match status.degradations {
         1 => "once".to_owned(),

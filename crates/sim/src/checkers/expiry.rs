@@ -4,9 +4,9 @@
 //! more batches of reads are sent (`deadline`, `mq-deadline`).
 //!
 //! `mq-deadline` claims this only while all requests that it has queued or on the drive are of one
-//! class of the kernel. With several classes, each look for an aged request of a lower class may
-//! begin a new batch. A batch of the higher class then never ends, and its expired request waits
-//! while others arrive at higher positions.
+//! class of the kernel. With several classes, each search for an aged request of a lower class
+//! may begin a new batch. A batch of the higher class then never ends, and its expired request
+//! waits while others arrive at higher positions.
 //!
 //! Once the host has held requests back because the policy was full, the checker stops: the policy
 //! counts their age from a later instant.

@@ -390,8 +390,8 @@ fn cheat(hand: &mut Hand, id: u64) {
     hand.tell(Event::Notice { task: SOFT, kind: NoticeKind::DeadlineMissed });
 }
 
-/// Plays a story in which every parameter matters: misses of one congestion and of several, a false
-/// report, the end of a stream, growth, and a fall to the least rate.
+/// Plays a scenario in which every parameter matters: misses of one congestion and of several, a
+/// false report, the end of a stream, growth, and a fall to the least rate.
 fn breaches_of(name: PolicyName, plan: &Plan, followed: &Plan) -> Vec<Breach> {
     let (mut hand, mut next_id) = (Hand::under(name, plan, followed), 1_000_000);
     let mut id = 0;

@@ -135,8 +135,8 @@ fn notices_of_one_congestion_count_once() {
     hand.assert_rate(562);
 }
 
-/// A source that is no task of the plan and sends soft requests without deadlines is heard once for
-/// each time that it was active.
+/// Notices of a source that is no task of the plan and sends soft requests without deadlines count
+/// once for each time that it was active.
 #[test]
 fn a_stream_without_figures_is_heard_after_it_was_active() {
     const STREAM: TaskIndex = TaskIndex(3);
