@@ -22,7 +22,7 @@ pub struct Counts {
     pub agree: usize,
     /// Of those, the ones that a model was fitted to.
     pub fitted: usize,
-    /// Facts from which ours differ.
+    /// Published facts from which our results differ.
     pub differ: usize,
     /// Facts that are printed wrong.
     pub wrong: usize,

@@ -34,7 +34,8 @@ pub trait Game {
 pub enum Move {
     /// This task releases a job.
     Release(usize),
-    /// The device gets this many of the oldest requests, and best effort.
+    /// The device gets a batch: this many of the oldest requests, filled up with best effort if the
+    /// system has any.
     Send(usize),
     /// The batch in flight is complete.
     End,

@@ -11,7 +11,8 @@ use crate::{folders, run};
 /// A width at which no line is wrapped.
 const WIDE: &str = "10000";
 
-/// Lines, with a preparation first where one is needed. The last line gets `--quiet`.
+/// Each command with its lines, a preparation first where one is needed. The last line runs with and
+/// without `--quiet`.
 const QUIET: [(&str, &[&str]); 26] = [
     ("check", &["tidegate check tight.toml"]),
     ("verify", &["tidegate check inline.toml --certificate c.json", "tidegate verify c.json"]),

@@ -36,7 +36,7 @@ pub(super) struct Climb {
     top: Option<(Candidate, Duration)>,
     /// Steps since it got longer.
     stale: u32,
-    /// How often the search has begun.
+    /// The number of times that the search has begun.
     begun: u32,
     /// Whether a step shares no place with the last one.
     is_apart: bool,

@@ -14,7 +14,7 @@ use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
 /// The number of best-effort requests that a proof assumes to be always outstanding.
 const OUTSTANDING: u32 = 64;
 
-/// The entry of tasks that represent only an operation.
+/// The entry of phantom tasks, which exist only so that a proof covers both operations.
 pub(super) const PHANTOM: u32 = u32::MAX;
 
 impl Written {

@@ -12,7 +12,7 @@ use crate::workload::{BatchChoice, Workload};
 
 impl WorkloadFile {
     /// Refuses a limit by cost if the requests have no cost model, if the most expensive request
-    /// exceeds the limit, or if the count exceeds the batches that the cost model covers.
+    /// exceeds the limit, or if the fixed `batch` exceeds the largest batch that the model covers.
     pub(super) fn check_batch_cost(&self, workload: &Workload) -> Result<(), FileError> {
         let Some(cost_max) = workload.parameters.dqf.batch_cost else { return Ok(()) };
         within_time_max(cost_max, self.policy.batch_cost_span.clone(), "cost of a batch")?;

@@ -159,7 +159,8 @@ impl Batch {
     }
 }
 
-/// Requests by position that expire; see the module documentation.
+/// Queued requests by position; a batch begins with the oldest one if it has expired. See the module
+/// documentation.
 #[derive(Debug, Default)]
 pub(super) struct Expiring {
     queued: Directions,

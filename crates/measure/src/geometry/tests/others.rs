@@ -16,7 +16,7 @@ fn filled(mut disk: Mechanics) -> Mechanics {
     disk
 }
 
-/// A change of a disk, and its name.
+/// The name of a change to a disk, and the function that makes it.
 type Change = (&'static str, fn(&mut Mechanics));
 
 /// Changes after which the disk is still found.
