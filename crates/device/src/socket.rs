@@ -204,7 +204,8 @@ impl Message {
             }
         }
         header.msg_iov = iovecs.as_mut_ptr();
-        header.msg_iovlen = iovecs.len();
+        // At most PIECES_MAX; musl has a narrower type for it than glibc.
+        header.msg_iovlen = iovecs.len() as _;
         (header, listed)
     }
 }
