@@ -65,7 +65,7 @@ codes! {
         PredictionUnmeasured => "prediction_unmeasured", Void,
             "`das`: the error of the predicted service times was not measured on this drive";
         HostTimeTooLong => "host_time_too_long", Void,
-            "the host's time leaves nothing of a task's period or deadline";
+            "the host's time and the task's jitter leave nothing of its period or deadline";
 
         // How much of the drive was measured.
         FewSamples => "few_samples", Weak,
