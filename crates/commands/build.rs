@@ -47,7 +47,8 @@ fn date_of_epoch(seconds: &str) -> Option<String> {
 }
 
 /// Returns the line that git prints; `None` if it prints none. The sources may belong to another
-/// user, as under sudo: whoever builds them trusts them.
+/// user, for example under sudo. Git need not refuse them, because building them runs their code
+/// anyway.
 fn git(arguments: &[&str]) -> Option<String> {
     let trusting = ["-c", "safe.directory=*"];
     let output = Command::new("git").args(trusting).args(arguments).output().ok()?;

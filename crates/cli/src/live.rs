@@ -51,7 +51,7 @@ pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
     let restoring = Restoring;
     let shown = draw_until_over(&mut terminal, view, &ending.is_asked);
     drop(restoring);
-    // What follows ends by itself.
+    // A signal no longer needs to end the process: the caller's clean-up takes a bounded time.
     ending.is_over.store(true, Ordering::Relaxed);
     shown
 }

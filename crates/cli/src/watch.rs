@@ -53,8 +53,8 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     let limits = proof.as_ref().map(Proof::limits);
     // A signal must not end the process before the trace is removed.
     let patience = Patience::begin()?;
-    // The watch must not delay the programs that it watches. Fails in sandboxes only, and harms
-    // nobody then: events that are lost are told.
+    // The watch must not delay the programs that it watches. A sandbox may refuse this; the watch
+    // then runs at ordinary priority, and lost events are still reported.
     let _ = Scheduling::idle().apply(None);
     let session = Session::begin(&devices, declared, limits.as_ref(), output.is_some());
     let mut session = session.map_err(tracefs_failure)?;

@@ -20,7 +20,7 @@ pub struct DeviceWatch {
     pub batches: BatchWatch,
     /// The jitter of each task.
     jitters: Vec<Duration>,
-    /// What the workload says of the host's time.
+    /// The host's time as the workload states it.
     host: Host,
     /// The submission time of the request in each slot.
     submitted: Vec<Time>,

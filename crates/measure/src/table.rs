@@ -120,8 +120,9 @@ pub(crate) fn join_families(known: &[FamilyTimes], new: Vec<FamilyTimes>) -> Vec
     all
 }
 
-/// Returns the longer times of both. Samples and quantiles are those of the longer list; of equally
-/// long lists, those of the one that was not screened, and then of the one with more samples.
+/// Returns the longer of the two times in each entry. Samples and quantiles are those of the longer
+/// list; of equally long lists, those of the one that was not screened, and then of the one with
+/// more samples.
 fn join_family(known: &FamilyTimes, new: FamilyTimes) -> FamilyTimes {
     let weight = |it: &FamilyTimes| (it.ns_max.len(), !it.screened, it.samples);
     let (main, other) =

@@ -4,7 +4,7 @@
 use tidegate_model::drive_file::PredictionErrors;
 
 /// Adds errors of the same mechanics. Errors of the same kind of request replace the known ones,
-/// except that the larger of both largest errors is kept; the quantiles are those of the new
+/// except that the largest error of old and new samples is kept; the quantiles are those of the new
 /// samples.
 pub(super) fn add(known: &mut Vec<PredictionErrors>, new: &PredictionErrors) {
     let is_same = |it: &&mut PredictionErrors| (it.op, it.size) == (new.op, new.size);

@@ -10,7 +10,7 @@
 //! A request that its contract allows before the switch completes within the old set's bound; a
 //! request that its contract allows from then on completes within the new set's bound. Proof: the
 //! requests of the first kind all complete before the switch, under the old policy, whose bound
-//! holds for every amount of best effort, so also for less. For those of the second kind, the
+//! holds for every amount of best effort, so also for less. For requests of the second kind, the
 //! switch is the start of a service: the drive is idle, the policy is new, and no request released
 //! before is pending. Tokens continue, so from the switch on the instants at which contracts allow
 //! requests are those of tasks that keep their contracts: a sporadic sequence without its beginning
