@@ -149,7 +149,7 @@ fn is_alike(a: &CpuTask, b: &CpuTask) -> bool {
     key(a) == key(b)
 }
 
-fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssessment {
+pub(super) fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssessment {
     let deadline = Some(task.deadline);
     if let Some(reason) = threads.objection(task.priority, None) {
         return CpuThreadAssessment::unknown(reason, deadline);

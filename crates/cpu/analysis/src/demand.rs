@@ -53,10 +53,10 @@ impl Source {
     /// linear: `min(D, u (D' + p - e))`.
     ///
     /// # Source
-    /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/theory/processors.md section 15. **Correction:** the text
-    /// calls them bounds on any window. For a task that can be delayed they are not: with e = 4
-    /// and p = 10, executing in [6, 10) and [10, 14), it demands 8 of 8, where the refined bound
-    /// says 4.
+    /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/theory/processors.md section 15.
+    /// **Correction:** the text calls them bounds on any window. For a task that can be delayed
+    /// they are not: with e = 4 and p = 10, executing in [6, 10) and [10, 14), it demands 8 of 8,
+    /// where the refined bound says 4.
     ///
     /// # Errors
     /// `None` if it exceeds 128 bits.

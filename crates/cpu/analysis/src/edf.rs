@@ -15,7 +15,7 @@ pub struct EdfSource {
     pub source: Source,
     /// Its deadline.
     pub deadline: Duration,
-    /// The longest time that jobs with later deadlines delay one of its jobs.
+    /// The longest time for which jobs with later deadlines can delay one of its jobs.
     pub blocking: Duration,
 }
 
@@ -70,7 +70,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the verdict; `None` if there is none.
+    /// Returns the verdict; `None` if the tasks need more than the processor, the search was
+    /// stopped, or a number overflows.
     fn verdict(&self) -> Option<EdfVerdict> {
         if !self.utilization()?.is_at_most(1) {
             return None;
@@ -151,7 +152,7 @@ impl Search<'_> {
 impl EdfSource {
     /// Returns the least time from a job's release to its deadline: the deadline minus the jitter.
     fn first_due_ns(&self) -> u64 {
-        // A deadline that jitter can use up entirely is due immediately, and missed.
+        // If jitter can use up the whole deadline, the job is due at its release, and misses it.
         self.deadline.ns().saturating_sub(self.source.jitter.ns())
     }
 }

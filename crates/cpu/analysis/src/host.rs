@@ -13,11 +13,13 @@ use super::response::STEPS_MAX;
 /// The longest time that a host may take: 36 years, as in files.
 const TIME_NS_MAX: u64 = 1 << 60;
 
-/// Returns the host's times and their premises, given execution times and a profile of the processor.
+/// Returns the host's times and their premises, given execution times and a profile of the
+/// processor.
 ///
 /// # Bound
-/// For an execution time e, the least w with `w >= e + A(w)`, A as in [`MeasuredDemand::demand_ns`]:
-/// a thread that is ready throughout a window of w executes all but what others steal in it.
+/// For an execution time e, the least w with `w >= e + A(w)`, A as in
+/// [`MeasuredDemand::demand_ns`]: a thread that is ready throughout a window of w executes all but
+/// what others steal in it.
 ///
 /// # Source
 /// `docs/theory/host-time.md` section 30, by equation 16.2 with one job and no other tasks.

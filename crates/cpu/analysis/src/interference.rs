@@ -25,7 +25,8 @@ pub struct MeasuredDemand {
 enum Shape {
     /// A line, and the margin added to it.
     Line(DemandFit, Duration),
-    /// Nondecreasing, at ascending lengths, at least one; each includes the margin.
+    /// At least one point, by ascending length; the stolen times do not decrease, and each includes
+    /// the margin.
     Steps(Vec<StolenPoint>),
 }
 
@@ -107,7 +108,8 @@ impl MeasuredDemand {
     /// measured too low.
     ///
     /// # Source
-    /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof: docs/theory/processors.md section 17.
+    /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof:
+    /// docs/theory/processors.md section 17.
     pub fn demand_ns(&self, window_ns: u64) -> Option<u64> {
         if window_ns == 0 {
             return Some(0);

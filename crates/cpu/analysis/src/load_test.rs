@@ -41,7 +41,8 @@ impl Load {
 ///
 /// # Source
 /// Dissertation, 5.3.0.7 with 5.3.0.4 (ceil), 5.3.0.8 (refined) or 5.3.0.9 (hyperbolic);
-/// docs/theory/processors.md section 16 shows that it is correct although 5.3.0.5 does not bound every window.
+/// docs/theory/processors.md section 16 shows that it is correct although 5.3.0.5 does not bound
+/// every window.
 ///
 /// # Assumptions
 /// The deadline is not beyond the period, since the test considers one job. This is checked.

@@ -24,6 +24,15 @@ pub enum Objection {
         /// Its kind.
         kind: ServerKind,
     },
+    /// Work at a fixed priority, without a budget.
+    #[error(
+        "server `{server}` has no budget, so nothing limits its work; write kind = \"sporadic\", or \
+         describe the work as a [[cpu_task]]"
+    )]
+    NoBudget {
+        /// The server's name.
+        server: String,
+    },
     /// A deferrable server that may switch for every arrival.
     #[error(
         "server `{server}` is deferrable, so its number of switches is unbounded, and a switch costs \

@@ -107,7 +107,10 @@ impl Supply {
             ServerKind::Polling | ServerKind::Deferrable => (0, 0),
             ServerKind::Sporadic => (chunks_max(server), 0),
             ServerKind::HybridImmediate | ServerKind::HybridGradual => (chunks_max(server), 1),
-            ServerKind::PosixSporadic | ServerKind::PosixSporadicStrict => {
+            ServerKind::FixedPriority
+            | ServerKind::Spsl
+            | ServerKind::PosixSporadic
+            | ServerKind::PosixSporadicStrict => {
                 return Err(Objection::SupplyUnknown { kind: params.kind });
             }
         };
@@ -137,8 +140,8 @@ impl Supply {
     ///
     /// # Bound
     /// With W(x) the work that arrives in a closed window of length x,
-    /// `R = max over x of S(W(x)) - x`, `S(w) = n T + last(w - (n - 1) C)`, `n = ceil(w / C)`, x over
-    /// the arrivals of the longest backlog.
+    /// `R = max over x of S(W(x)) - x`, `S(w) = n T + last(w - (n - 1) C)`, `n = ceil(w / C)`; x
+    /// ranges over the arrivals of the longest backlog.
     ///
     /// # Source
     /// The same as for [`Supply::of`].

@@ -27,9 +27,9 @@ impl ServerLoad {
     /// activations in a period only if it leaves enough of its budget unused to pay for them.
     ///
     /// # Source
-    /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/theory/sporadic-servers.md; jitter:
-    /// J. Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of the cost
-    /// of activations, docs/theory/servers-as-tasks.md section 19.
+    /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/theory/sporadic-servers.md;
+    /// jitter: J. Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of the
+    /// cost of activations, docs/theory/servers-as-tasks.md section 19.
     ///
     /// # Errors
     /// If the load is unbounded, or on overflow.
@@ -37,6 +37,9 @@ impl ServerLoad {
         let params = &server.params;
         let unbounded =
             || Objection::ServerUnbounded { server: server.name.clone(), kind: params.kind };
+        if !params.kind.has_budget() {
+            return Err(Objection::NoBudget { server: server.name.clone() });
+        }
         if !params.kind.is_like_a_periodic_task() && params.kind != ServerKind::Deferrable {
             return Err(unbounded());
         }
@@ -61,9 +64,10 @@ impl ServerLoad {
 /// Returns the largest number of chunks of a budget, which is how often a server with a backlog
 /// becomes active in a period.
 pub(super) fn chunks_max(server: &CpuServer) -> u64 {
-    match server.params.kind {
-        ServerKind::Polling | ServerKind::Deferrable => 1,
-        _ => u64::from(server.params.replenishments_max),
+    if server.params.kind.has_replenishments() {
+        u64::from(server.params.replenishments_max)
+    } else {
+        1
     }
 }
 

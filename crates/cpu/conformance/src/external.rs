@@ -185,7 +185,7 @@ pub enum QuestionError {
         /// The parser's error.
         source: serde_json::Error,
     },
-    /// The event has no server.
+    /// An event precedes the first `new`, so it has no server.
     #[error("an event precedes the first {{\"new\": ..}}")]
     NewMissing,
     /// The parameters are invalid.

@@ -42,7 +42,7 @@ pub enum Violation {
     Budget {
         /// The instant.
         at: Time,
-        /// Their sum.
+        /// The sum of the replenishments.
         sum: Duration,
         /// The budget.
         budget: Duration,

@@ -95,7 +95,7 @@ impl Liveness {
 
     /// Checks the windows that end now, if the server has been out of budget until now.
     ///
-    /// The windows that begin when execution ended are the longest with their amount.
+    /// Of all windows with the same execution, the longest begins at an end of execution.
     pub(crate) fn check(&self, now: Time) -> Option<Result<(), Violation>> {
         if !self.is_out {
             return None;

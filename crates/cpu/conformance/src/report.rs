@@ -198,8 +198,8 @@ fn test_stream(
 }
 
 fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
-    // Prefer a violated window, response or service, which is the effect on threads: it says more
-    // than a queue's sum.
+    // Prefer a violation that affects threads: too much execution in a window, a late response, or
+    // too little service. It says more than a wrong sum of replenishments.
     let suffered = [Invariant::Window, Invariant::Response, Invariant::Liveness];
     let first = outcome.violations().find(|it| suffered.contains(&it.invariant()));
     if let Some(violation) = first.or(outcome.violations().next()) {

@@ -95,7 +95,7 @@ impl Supports {
         unit / greatest_common_divisor(unit, 1_000)
     }
 
-    /// Returns a random case with a server that is supported, and at instants that are.
+    /// Changes a random case so that its server and its instants are supported.
     pub(crate) fn fitted(&self, mut case: Case) -> Case {
         let params = &mut case.workload.servers[0].params;
         if !self.preemption_charge {

@@ -34,9 +34,9 @@ pub struct KeeperCounts {
     pub looks: u64,
     /// How often the budget was used up.
     pub exhaustions: u64,
-    /// The execution at its priority.
+    /// The thread's execution while it was raised.
     pub executed: Duration,
-    /// The execution without it.
+    /// The thread's execution while it was lowered.
     pub background: Duration,
     /// The longest execution at its priority in any window of at most one period that begins and
     /// ends at a check.
@@ -92,7 +92,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Creates a server with its full budget, for a thread with the execution in `first`.
+    /// Creates a server with its full budget, for a thread whose execution so far is in `first`.
     ///
     /// # Panics
     /// If the parameters are invalid ([`ServerParams::checked`]), or the kind loses its budget
@@ -144,8 +144,8 @@ impl Keeper {
         self.order(sample.now)
     }
 
-    /// Accounts for execution at the thread's priority. It is reported to the server in one piece, when
-    /// the thread blocks or has used up its budget.
+    /// Accounts for execution at the thread's priority. It is reported to the server in one piece,
+    /// when the thread blocks or has used up its budget.
     fn account(&mut self, sample: Sample, executed: Duration) {
         self.busy.executed += executed;
         self.held += executed;
@@ -253,6 +253,7 @@ mod tests {
     use tidegate_cpu_model::ServerKind;
 
     use super::*;
+    use crate::ThreadKeeper;
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
@@ -298,8 +299,8 @@ mod tests {
         }
     }
 
-    /// Runs it under a keeper whose checks are late by each of `lateness` in turn; returns when it
-    /// executed at its priority, and the counts.
+    /// Runs the thread under a keeper whose checks are late by each of `lateness` in turn; returns
+    /// when it executed at its priority, and the counts.
     fn keep(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -311,7 +312,7 @@ mod tests {
         work.sort_unstable_by(|a, b| b.cmp(a));
         let mut thread =
             Thread { work, pending: 0, executed: 0, is_raised: true, foreground: Vec::new() };
-        let mut keeper = Keeper::new(params, limits, thread.sample(0));
+        let mut keeper = ThreadKeeper::new(params, limits, thread.sample(0)).unwrap();
         let (mut now, mut late) = (0, lateness.iter().cycle());
         while now < until {
             let order = keeper.look(thread.sample(now));
@@ -355,6 +356,38 @@ mod tests {
         assert!(foreground[3..10].iter().all(|&runs| runs), "at once");
     }
 
+    /// Returns the intervals in which a thread executed at its priority.
+    fn intervals(foreground: &[bool]) -> Vec<(usize, usize)> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for (now, _) in foreground.iter().enumerate().filter(|(_, runs)| **runs) {
+            match found.last_mut() {
+                Some((_, end)) if *end == now => *end += 1,
+                _ => found.push((now, now + 1)),
+            }
+        }
+        found
+    }
+
+    /// Goal: a polling server of 10 in 50 looks for work at 0, 50 and 100 only, loses what is not
+    /// used at once, and starts a late budget with the period.
+    #[test]
+    fn a_polling_server_looks_once_a_period() {
+        let params = params(ServerKind::Polling, 10, 50);
+        for (case, work, late, expected) in [
+            ("later work waits", vec![(3, 100)], 0, vec![(50, 60), (100, 110)]),
+            ("a thread that rests", vec![(0, 4), (6, 30)], 0, vec![(0, 4), (6, 10), (50, 56)]),
+            ("one that blocks", vec![(0, 4), (12, 30)], 0, vec![(0, 4), (50, 60)]),
+            // Each check is late by 3: 3 of the next budget are owed, and 3 have passed.
+            ("late checks", vec![(0, 900)], 3, vec![(0, 13), (53, 60), (103, 110)]),
+            // It executed for less than its budget, but until 13. What it may have executed after
+            // 10 is owed: otherwise two periods could end late, and a window exceed by two delays.
+            ("late end", vec![(0, 1), (5, 100)], 3, vec![(0, 1), (5, 13), (53, 60), (103, 110)]),
+        ] {
+            let (foreground, _) = keep(&params, (1, 0), work, &[late], 130);
+            assert_eq!(intervals(&foreground), expected, "{case}");
+        }
+    }
+
     #[test]
     fn little_work_is_never_lowered() {
         let params = params(ServerKind::Sporadic, 10, 50);
@@ -387,7 +420,8 @@ mod tests {
     fn a_thread_that_rests_is_looked_at_once_a_budget() {
         let params = params(ServerKind::HybridGradual, 1_000, 10_000);
         let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
-        // From check to check the remnant of 1, for at most a period; then the budget.
+        // For at most a period, the checks are as close as the remnant of 1; after that, a budget
+        // apart.
         assert!(counts.looks <= 10_000 + 200, "{counts:?}");
     }
 
@@ -405,13 +439,14 @@ mod tests {
             executed: NS(executed),
             has_work,
         };
-        let mut keeper = Keeper::new(params, limits, sample(0, 0, false));
+        let mut keeper = ThreadKeeper::new(params, limits, sample(0, 0, false)).unwrap();
         let mut order = keeper.look(sample(0, 0, false));
         for &(pattern, has_work, late) in steps.iter().cycle() {
             let begin = foreground.len() as u64;
             let look_at = order.look_at.ns().max(begin) + late;
             for now in begin..look_at {
-                // Bursts of three: single ns would rest too often to matter.
+                // Three ns at a time: a thread that executes single ns would rest too often to
+                // matter.
                 let runs = pattern >> ((now - begin) / 3 % 64) & 1 == 1;
                 foreground.push(runs && order.is_raised);
                 executed += u64::from(runs);
@@ -465,6 +500,7 @@ mod tests {
             ServerKind::Sporadic,
             ServerKind::HybridImmediate,
             ServerKind::HybridGradual,
+            ServerKind::Polling,
         ])
     }
 
@@ -512,7 +548,7 @@ mod tests {
             let above = excess(&foreground, budget, period);
             let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
             prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
-            // The report alone shows how much.
+            // The counts alone also bound the excess.
             let told = counts.overrun_max.ns() + tolerance;
             prop_assert!(above <= told, "{} above, told {}", above, told);
         }

@@ -12,9 +12,10 @@ use tidegate_platform::realtime;
 use tidegate_platform::threads::Watch;
 use tidegate_platform::{Clock, Scheduling, ThreadId};
 
-use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
+use super::keeper::{KeeperCounts, KeeperLimits, Sample};
+use super::thread_keeper::ThreadKeeper;
 
-/// The least time between checks: a check takes about ten microseconds.
+/// The manager's time resolution: a check takes about ten microseconds.
 const LIMITS: KeeperLimits =
     KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
 
@@ -41,7 +42,7 @@ pub struct ThreadServerParams {
     pub cpu: u32,
     /// The thread's SCHED_FIFO priority within its budget, 1 to 98; the manager is one above.
     pub priority: u8,
-    /// The rules: a sporadic server or a hybrid.
+    /// The rules: a sporadic server, a hybrid or a polling server.
     pub server: ServerParams,
     /// The thread's scheduling when it is out of budget.
     pub background: Background,
@@ -100,7 +101,7 @@ pub enum ThreadServerError {
     Params(#[from] ServerParamsError),
     /// The kind does not fit, or guarantees nothing.
     #[error(
-        "a {kind} server cannot manage a thread; write sporadic, hybrid-immediate or hybrid-gradual"
+        "a {kind} server cannot manage a thread; write sporadic, hybrid-immediate, hybrid-gradual or polling"
     )]
     Kind {
         /// The kind.
@@ -124,7 +125,7 @@ pub enum ThreadServerError {
         /// The kernel's error.
         reason: String,
     },
-    /// A second manager would restore the scheduling that the first one set.
+    /// The thread has a manager: a second one would restore the scheduling that the first one set.
     #[error("thread {thread} is already served by another process")]
     Served {
         /// The thread.
@@ -175,10 +176,7 @@ pub fn serve(
     stop: &AtomicBool,
 ) -> Result<ThreadServerReport, ThreadServerError> {
     let kind = params.server.kind;
-    if !matches!(
-        kind,
-        ServerKind::Sporadic | ServerKind::HybridImmediate | ServerKind::HybridGradual
-    ) {
+    if !ThreadKeeper::can_keep(kind) {
         return Err(ThreadServerError::Kind { kind });
     }
     let budget = params.server.checked()?.budget;
@@ -200,7 +198,8 @@ pub fn serve(
     let (clock, own_before) = (Clock::start(), own_executed());
     let mut lateness_max = Duration::ZERO;
     let first = look(&watch, clock).map_err(|error| fault(params, "read the times", &error))?;
-    let mut keeper = Keeper::new(&params.server, LIMITS, first);
+    let mut keeper =
+        ThreadKeeper::new(&params.server, LIMITS, first).ok_or(ThreadServerError::Kind { kind })?;
     held.raise().map_err(refused)?;
     let mut look_and_move = || {
         let sample = look(&watch, clock)?;
@@ -529,8 +528,10 @@ mod tests {
         let gone = ThreadId::from_raw(i32::MAX).unwrap();
         let serve =
             |params| thread::spawn(move || serve(&params, || (), &AtomicBool::new(false))).join();
-        let polling = serve(params(gone, ServerKind::Polling)).unwrap().unwrap_err();
-        assert!(matches!(polling, ThreadServerError::Kind { kind: ServerKind::Polling }));
+        for kind in [ServerKind::Deferrable, ServerKind::Spsl, ServerKind::FixedPriority] {
+            let refused = serve(params(gone, kind)).unwrap().unwrap_err();
+            assert!(matches!(refused, ThreadServerError::Kind { kind: of } if of == kind));
+        }
         let gone = serve(params(gone, ServerKind::Sporadic)).unwrap().unwrap_err();
         let is_named = |error: &ThreadServerError| {
             matches!(error, ThreadServerError::Thread { .. } | ThreadServerError::Manager { .. })

@@ -216,8 +216,9 @@ impl Calibration {
         }
     }
 
-    /// Returns whether the load had a higher priority than the measuring thread, the sum of both lines
-    /// covers every measured point (figure 5.8), and at least one point could have exceeded that sum.
+    /// Returns whether the load had a higher priority than the measuring thread, the sum of both
+    /// lines covers every measured point (figure 5.8), and at least one point could have exceeded
+    /// that sum.
     pub fn is_covered(&self) -> bool {
         self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
     }

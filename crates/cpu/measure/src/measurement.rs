@@ -18,7 +18,7 @@ pub struct CpuProfileParams {
     pub name: String,
     /// The processor.
     pub cpu: u32,
-    /// The SCHED_FIFO priority to request, 1 to 99; `None` to measure as an ordinary thread.
+    /// The SCHED_FIFO priority to request, 1 to 98; `None` to measure as an ordinary thread.
     pub priority: Option<u8>,
     /// The lengths of the intervals.
     pub intervals: IntervalRange,

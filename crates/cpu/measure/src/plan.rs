@@ -25,7 +25,8 @@ pub enum PlanError {
         /// The number of lengths.
         count: u32,
     },
-    /// So short that reading the clock takes most of it, or too long to wait for.
+    /// The longest interval is so short that reading the clock takes most of it, or too long to
+    /// wait for.
     #[error(
         "the longest interval {longest} is not possible; write one between 1 us for each of {count} lengths and {}",
         IntervalRange::LONGEST_MAX
@@ -42,7 +43,7 @@ impl IntervalRange {
     /// The largest number of lengths: a plot has no room for more.
     pub const COUNT_MAX: u32 = 10_000;
 
-    /// The longest interval.
+    /// The largest value of `longest`.
     pub const LONGEST_MAX: Duration = Duration::from_ms(10_000);
 
     /// Returns the lengths, shortest first.

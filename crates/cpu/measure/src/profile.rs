@@ -24,8 +24,8 @@ use super::synthetic_load::{LoadEnd, SyntheticLoad, SyntheticLoadError};
 use super::tally::Tally;
 use super::trace::Trace;
 
-/// The largest number of gaps in one measurement, 24 bytes each: with more than one every two
-/// microseconds it ends early.
+/// The largest number of gaps in one measurement, 24 bytes each: a measurement with more than one
+/// gap every two microseconds ends early.
 const GAPS_MAX: usize = 1 << 18;
 
 /// The number of interrupts listed by name.
@@ -304,7 +304,8 @@ mod tests {
         let found = profile(&params(None), progress, &AtomicBool::new(false)).unwrap();
         assert_eq!(seen, 25);
         assert!(found.tally.trials() >= 25 && found.end == CpuProfileEnd::Complete);
-        // A kill would have lost nothing: a partial profile came every 100 ms in more than 500.
+        // A killed run would have left a profile: one came every 100 ms, and the run took more than
+        // 500 ms.
         let kept = kept.unwrap();
         assert!(kept.conditions.trials > Some(0) && CpuProfile::parse(&kept.to_toml()).is_ok());
         assert!(

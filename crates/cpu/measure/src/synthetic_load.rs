@@ -26,7 +26,7 @@ pub struct SyntheticLoad {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntheticLoadError {
-    /// The load takes nothing, or everything.
+    /// The load would take none of the processor, or all of it.
     #[error(
         "a synthetic load of {execution} in {period} is not possible; write an execution time above zero and below the period"
     )]
@@ -59,7 +59,7 @@ pub struct SyntheticLoadReport {
     pub executed: Duration,
     /// Its SCHED_FIFO priority, if granted.
     pub priority: Option<u8>,
-    /// Whether it ended before the measurement: the later part is without it.
+    /// Whether it ended before the measurement did; the later part was then measured without it.
     pub ended_early: bool,
 }
 

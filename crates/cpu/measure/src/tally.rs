@@ -20,8 +20,8 @@ pub struct Tally {
     gaps: u64,
     gap_max: Duration,
     wake_up_max: Duration,
-    /// The points after the largest power of two of traces that is at most half of all, and after
-    /// the next power of two.
+    /// The points as they were when the number of traces was the largest power of two that is at
+    /// most half of all, and at the next power of two.
     earlier: [Vec<StolenPoint>; 2],
 }
 
@@ -88,8 +88,8 @@ impl Tally {
         &self.points[..self.points.partition_point(|point| point.interval <= self.longest)]
     }
 
-    /// Returns what was added since a quarter to a half of the measurement; `None` if it added
-    /// nothing, or with fewer than two traces.
+    /// Returns what was added since a point between a quarter and a half of the measurement; `None`
+    /// if it added nothing, or with fewer than two traces.
     ///
     /// A measured maximum bounds only what was measured. If a repetition of what was measured adds
     /// to it, the next one may do so too.

@@ -75,7 +75,7 @@ fn read_task(
     }
     let arrivals = raw.arrivals.as_ref();
     let arrivals = named(arrivals, "arrivals", TaskArrivals::from_name, &TaskArrivals::ALL)?;
-    for number in 1..=read_count(raw.count.as_ref(), workload.tasks.len())? {
+    for number in 1..=read_count(raw.count.as_ref(), workload.tasks.len(), "task")? {
         let name = match raw.count {
             Some(_) => format!("{}-{number}", raw.name.get_ref()),
             None => raw.name.get_ref().clone(),
@@ -103,7 +103,7 @@ fn read_server(
         .expect("a kind is written");
     let priority = read_priority(raw.priority.as_ref(), &raw.name, scheduling)?;
     let (budget, period) = (positive(&raw.budget, "budget")?, positive(&raw.period, "period")?);
-    check_sporadic_only(raw, kind)?;
+    check_effects(raw, kind, scheduling)?;
     let defaults = ServerParams::new(kind, budget, period);
     let params = ServerParams {
         replenishments_max: value(raw.replenishments.as_ref(), defaults.replenishments_max),
@@ -141,17 +141,36 @@ fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::
     span.unwrap_or_else(|| raw.budget.span())
 }
 
-/// Refuses a line without effect: polling and deferrable servers have one replenishment a period.
-fn check_sporadic_only(raw: &RawCpuServer, kind: ServerKind) -> Result<(), FileError> {
-    if !matches!(kind, ServerKind::Polling | ServerKind::Deferrable) {
-        return Ok(());
+/// Refuses lines without effect, and a kind without a deadline under EDF.
+fn check_effects(
+    raw: &RawCpuServer,
+    kind: ServerKind,
+    scheduling: Scheduling,
+) -> Result<(), FileError> {
+    if !kind.has_budget() && scheduling == Scheduling::Edf {
+        return Err(FileError::new(
+            raw.kind.span(),
+            format!("a {kind} server has no budget, so under edf it has no deadline"),
+            "write another kind of server, or scheduling = \"fixed-priority\" under [cpu]",
+        ));
     }
-    let Some(span) = &raw.replenishments.as_ref().map(Spanned::span) else { return Ok(()) };
-    Err(FileError::new(
-        span.clone(),
-        format!("a {kind} server is replenished once a period, so this line has no effect"),
-        "remove the line, or write a sporadic kind of server",
-    ))
+    let replenishments = raw.replenishments.as_ref().map(Spanned::span);
+    let charge = raw.preemption_charge.as_ref().map(Spanned::span);
+    for (line, has_effect, other) in [
+        (replenishments, kind.has_replenishments(), "a sporadic kind of server"),
+        (charge, kind.has_budget(), "another kind of server"),
+    ] {
+        if let (Some(span), false) = (line, has_effect) {
+            let why =
+                if kind.has_budget() { "is replenished once a period" } else { "has no budget" };
+            return Err(FileError::new(
+                span,
+                format!("a {kind} server {why}, so this line has no effect"),
+                format!("remove the line, or write {other}"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn read_background(

@@ -32,8 +32,8 @@ impl MachineFile {
     }
 }
 
-/// Refuses a profile for the host's threads if the file has threads that are as urgent: they may not
-/// have run while it was measured.
+/// Refuses a profile for the host's threads if the file has threads that are as urgent: they may
+/// not have run while it was measured.
 fn check_interference(disk: &WorkloadFile, cpu: &CpuWorkload) -> Result<(), FileError> {
     let section = disk.host.as_ref();
     let Some(interference) = section.and_then(|section| section.interference.as_ref()) else {

@@ -8,10 +8,14 @@ use tidegate_model::units::Duration;
 names! {
     /// The aperiodic servers, by the names that files and scripts use.
     pub enum ServerKind {
+        /// No server at all: its work has its priority at any time, and the budget limits nothing.
+        FixedPriority => "fixed-priority",
         /// Looks for work once a period; without work, the budget is lost until the next period.
         Polling => "polling",
         /// Keeps its budget to the end of the period; it is full again at the next.
         Deferrable => "deferrable",
+        /// The original sporadic server of Sprunt, Sha and Lehoczky, with its defect, for study.
+        Spsl => "spsl",
         /// SCHED_SPORADIC as POSIX specifies it, with its defects, for comparison.
         PosixSporadic => "posix-sporadic",
         /// Like `posix-sporadic`, under the strict reading that a replenishment at exhaustion is a
@@ -32,7 +36,39 @@ impl ServerKind {
     pub const fn is_like_a_periodic_task(self) -> bool {
         match self {
             Self::Polling | Self::Sporadic | Self::HybridImmediate | Self::HybridGradual => true,
-            Self::Deferrable | Self::PosixSporadic | Self::PosixSporadicStrict => false,
+            Self::FixedPriority
+            | Self::Deferrable
+            | Self::Spsl
+            | Self::PosixSporadic
+            | Self::PosixSporadicStrict => false,
+        }
+    }
+
+    /// Returns whether a server of this kind has a budget at all.
+    pub const fn has_budget(self) -> bool {
+        match self {
+            Self::FixedPriority => false,
+            Self::Polling
+            | Self::Deferrable
+            | Self::Spsl
+            | Self::PosixSporadic
+            | Self::PosixSporadicStrict
+            | Self::Sporadic
+            | Self::HybridImmediate
+            | Self::HybridGradual => true,
+        }
+    }
+
+    /// Returns whether the budget of a server of this kind is cut into replenishments.
+    pub const fn has_replenishments(self) -> bool {
+        match self {
+            Self::FixedPriority | Self::Polling | Self::Deferrable => false,
+            Self::Spsl
+            | Self::PosixSporadic
+            | Self::PosixSporadicStrict
+            | Self::Sporadic
+            | Self::HybridImmediate
+            | Self::HybridGradual => true,
         }
     }
 }

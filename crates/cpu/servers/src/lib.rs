@@ -19,6 +19,7 @@
 //! The rules and corrections are the dissertation's, chapter 6; see each kind.
 
 mod coalescing;
+mod fixed_priority;
 mod per_period;
 mod posix;
 mod replenishments;
@@ -27,6 +28,7 @@ mod sporadic;
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_model::{Duration, Time};
 
+pub use fixed_priority::FixedPriority;
 pub use per_period::{PerPeriod, WithoutWork};
 pub use posix::{AtExhaustion, Posix};
 pub use replenishments::Replenishment;
@@ -94,6 +96,11 @@ pub trait Server {
     /// Processes an event, and the execution since the last one.
     fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent);
 
+    /// Reports that the server's priority level became active or idle. It is active while a thread
+    /// of the server's priority or above executes. Only the original sporadic server uses this. A
+    /// host that cannot tell calls it never.
+    fn level(&mut self, _now: Time, _is_active: bool) {}
+
     /// Returns whether it may execute now.
     fn status(&self, now: Time) -> ServerStatus;
 
@@ -107,6 +114,9 @@ pub trait Server {
 impl<S: Server + ?Sized> Server for Box<S> {
     fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
         (**self).observe(now, executed, event);
+    }
+    fn level(&mut self, now: Time, is_active: bool) {
+        (**self).level(now, is_active);
     }
     fn status(&self, now: Time) -> ServerStatus {
         (**self).status(now)
@@ -123,8 +133,10 @@ impl<S: Server + ?Sized> Server for Box<S> {
 pub fn build(params: &ServerParams) -> Box<dyn Server + Send> {
     let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
     match params.kind {
+        ServerKind::FixedPriority => Box::new(FixedPriority::new()),
         ServerKind::Polling => Box::new(PerPeriod::new(params, WithoutWork::Lost)),
         ServerKind::Deferrable => Box::new(PerPeriod::new(params, WithoutWork::Kept)),
+        ServerKind::Spsl => Box::new(Posix::original(params)),
         ServerKind::PosixSporadic => Box::new(Posix::new(params, AtExhaustion::KeepActivation)),
         ServerKind::PosixSporadicStrict => {
             Box::new(Posix::new(params, AtExhaustion::PostActivation))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! SCHED_SPORADIC as POSIX specifies it, with its defects, for comparison.
+//! SCHED_SPORADIC as POSIX specifies it, and the original sporadic server (SpSL) that it derives
+//! from, with their defects, for comparison.
 //!
 //! It has one capacity, one activation time for all of it, and a list of pending replenishments.
 //! So budget that is replenished during a busy interval is replenished again with the budget
@@ -7,8 +8,15 @@
 //! goes below zero, while an overrun is replenished like other execution: the budget grows
 //! (amplification).
 //!
+//! SpSL has the first defect only. It activates its capacity when its *priority level* becomes
+//! active: when a thread of its priority or above begins to execute after a time without such
+//! threads. It assumes that budgets are enforced exactly. Here a late enforcement is charged to the
+//! next replenishment, so that nothing but the rules of SpSL makes it execute too much.
+//!
 //! # Source
-//! IEEE Std 1003.1, System Interfaces, 2.8.4 "SCHED_SPORADIC"; Stanovich, dissertation, 6.4.
+//! SpSL: Sprunt, Sha and Lehoczky, "Aperiodic task scheduling for hard-real-time systems",
+//! Real-Time Systems 1(1), 1989, section 3; dissertation, 6.2. Own addition: the charge of an
+//! overrun, and a limit on replenishments. POSIX: IEEE Std 1003.1, System Interfaces, 2.8.4 "SCHED_SPORADIC"; Stanovich, dissertation, 6.4.
 
 use std::collections::VecDeque;
 
@@ -28,36 +36,63 @@ pub enum AtExhaustion {
     PostActivation,
 }
 
-/// The sporadic server of POSIX.
+/// The rules to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    /// Sprunt, Sha and Lehoczky.
+    Original,
+    /// The standard.
+    Posix(AtExhaustion),
+}
+
+/// The sporadic server of POSIX, or the original one.
 #[derive(Debug, Clone)]
 pub struct Posix {
     params: ServerParams,
-    at_exhaustion: AtExhaustion,
+    rules: Rules,
     /// The available execution capacity.
     capacity: Duration,
     /// Executed since the activation time.
     used: Duration,
+    /// SpSL: execution beyond the capacity, owed to the next replenishments.
+    overrun: Duration,
     activation: Time,
     /// Pending replenishments in order of time, at most `replenishments_max`.
     pending: VecDeque<Replenishment>,
     has_work: bool,
+    /// SpSL: whether the host has reported that the priority level is active.
+    is_level_active: bool,
 }
 
 impl Posix {
+    /// Creates the original sporadic server with its full capacity.
+    ///
+    /// # Panics
+    /// If the parameters are invalid ([`ServerParams::checked`]).
+    pub fn original(params: ServerParams) -> Self {
+        Self::with_rules(params, Rules::Original)
+    }
+
     /// Creates a server with its full capacity.
     ///
     /// # Panics
     /// If the parameters are invalid ([`ServerParams::checked`]).
     pub fn new(params: ServerParams, at_exhaustion: AtExhaustion) -> Self {
+        Self::with_rules(params, Rules::Posix(at_exhaustion))
+    }
+
+    fn with_rules(params: ServerParams, rules: Rules) -> Self {
         let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
         let room = usize::try_from(params.replenishments_max).expect("a u32 is a usize");
         Self {
-            at_exhaustion,
+            rules,
             capacity: params.budget,
             used: Duration::ZERO,
+            overrun: Duration::ZERO,
             activation: Time::ZERO,
             pending: VecDeque::with_capacity(room),
             has_work: false,
+            is_level_active: false,
             params,
         }
     }
@@ -70,10 +105,17 @@ impl Posix {
     }
 
     /// "If the available execution capacity would become negative [..] it shall be set to zero":
-    /// the overrun is forgiven but still replenished.
+    /// the overrun is forgiven but still replenished. SpSL owes it.
     fn consume(&mut self, executed: Duration) {
-        self.used += executed;
-        self.capacity = self.capacity.checked_sub(executed).unwrap_or_default();
+        let paid = executed.min(self.capacity);
+        self.capacity = self.capacity - paid;
+        match self.rules {
+            Rules::Posix(_) => self.used += executed,
+            Rules::Original => {
+                self.used += paid;
+                self.overrun += executed - paid;
+            }
+        }
     }
 
     /// Schedules the replenishment of all used capacity, one period after the activation time.
@@ -86,8 +128,12 @@ impl Posix {
         self.used = Duration::ZERO;
         if replenishment.at <= now {
             self.add(replenishment.amount);
-            if self.at_exhaustion == AtExhaustion::PostActivation {
-                self.activation = now;
+            self.activation = match self.rules {
+                Rules::Posix(AtExhaustion::KeepActivation) => self.activation,
+                Rules::Posix(AtExhaustion::PostActivation) | Rules::Original => now,
+            };
+            if self.pay() && self.capacity.is_zero() {
+                self.schedule(now);
             }
             return;
         }
@@ -102,6 +148,14 @@ impl Posix {
         self.capacity = (self.capacity + amount).min(self.params.budget);
     }
 
+    /// Takes what is owed from the capacity, as if it were executed now; returns whether there was
+    /// anything.
+    fn pay(&mut self) -> bool {
+        let owed = std::mem::take(&mut self.overrun);
+        self.consume(owed);
+        !owed.is_zero()
+    }
+
     /// Carries out due replenishments. They activate only a thread that was out of capacity.
     fn replenish(&mut self, now: Time) {
         while let Some(first) = self.pending.front().filter(|first| first.at <= now) {
@@ -109,8 +163,12 @@ impl Posix {
             let was_foreground = self.is_foreground();
             self.pending.pop_front();
             self.add(amount);
-            if self.has_work && !was_foreground && self.is_foreground() {
+            let is_activated = (self.has_work || self.is_level_active) && self.is_foreground();
+            if !was_foreground && (self.pay() || is_activated) {
                 self.activation = at.max(self.activation);
+            }
+            if self.capacity.is_zero() {
+                self.schedule(now);
             }
         }
     }
@@ -123,7 +181,7 @@ impl Server for Posix {
             ServerEvent::Unblock => {
                 self.replenish(now);
                 self.has_work = true;
-                if self.is_foreground() {
+                if self.is_foreground() && !self.is_level_active {
                     self.activation = now;
                 }
                 return;
@@ -143,6 +201,20 @@ impl Server for Posix {
             self.schedule(now);
         }
         self.replenish(now);
+    }
+
+    fn level(&mut self, now: Time, is_active: bool) {
+        match self.rules {
+            Rules::Posix(_) => {}
+            Rules::Original => {
+                self.replenish(now);
+                // Capacity that is in use has its activation.
+                if is_active && !self.is_level_active && self.used.is_zero() {
+                    self.activation = now;
+                }
+                self.is_level_active = is_active;
+            }
+        }
     }
 
     fn status(&self, _now: Time) -> ServerStatus {

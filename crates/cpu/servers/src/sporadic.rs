@@ -11,8 +11,8 @@
 //!
 //! # Source
 //! Stanovich, dissertation, figures 6.3 to 6.5 and observations 1 to 3; preemption charge 6.6.1,
-//! coalescing 6.6.3. The pseudo-code is used with twelve corrections, docs/theory/sporadic-servers.md;
-//! each is named where it is used.
+//! coalescing 6.6.3. The pseudo-code is used with twelve corrections,
+//! docs/theory/sporadic-servers.md; each is named where it is used.
 
 use tidegate_cpu_model::ServerParams;
 use tidegate_model::{Duration, Time};

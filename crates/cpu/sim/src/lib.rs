@@ -68,8 +68,8 @@ pub fn simulate(params: &CpuParams<'_>, observer: &mut impl CpuObserver) -> CpuR
     simulate_with(params, servers, observer)
 }
 
-/// Runs a workload with the given servers, one for each server in the workload, whose own rules are
-/// ignored.
+/// Runs a workload with the given servers, one for each server in the workload; these replace the
+/// rules that the workload states for its servers.
 ///
 /// # Panics
 /// If there is not one server for each server of the workload, or `Time` overflows.

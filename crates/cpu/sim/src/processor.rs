@@ -166,6 +166,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 break;
             }
             self.choose();
+            self.report_levels();
         }
         self.finish()
     }
@@ -362,6 +363,18 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 stop_at: Time::MAX,
             });
             self.set_stop();
+        }
+    }
+
+    /// Reports the priority levels that became active or idle; edf has none.
+    fn report_levels(&mut self) {
+        if self.scheduling == Scheduling::Edf {
+            return;
+        }
+        let running = self.running.map(|running| self.urgency(running.thread));
+        for state in &mut self.servers {
+            let own = Urgency::of_priority(state.priority, u64::MAX);
+            state.set_level(self.now, running.is_some_and(|running| running <= own));
         }
     }
 

@@ -42,22 +42,30 @@ pub(super) struct ServerState<'a> {
     pub(super) status: ServerStatus,
     /// Its urgency while it may execute.
     pub(super) urgency: Option<Urgency>,
+    /// Whether a thread of its priority or above is executing.
+    is_level_active: bool,
     /// Its execution within its budget since the last report.
     pub(super) unreported: Duration,
 }
 
 impl<'a> ServerState<'a> {
     pub(super) fn new(described: &CpuServer, server: Box<dyn Server + 'a>) -> Self {
+        let params = &described.params;
         Self {
             status: server.status(Time::ZERO),
             server,
             priority: described.priority,
             background: described.background,
-            preemption_charge: described.params.preemption_charge,
+            preemption_charge: if params.kind.has_budget() {
+                params.preemption_charge
+            } else {
+                Duration::ZERO
+            },
             jobs: VecDeque::new(),
             jobs_max: usize::try_from(described.queued_max).expect("a u32 is a usize"),
             mode: Mode::Blocked,
             urgency: None,
+            is_level_active: false,
             unreported: Duration::ZERO,
         }
     }
@@ -69,6 +77,15 @@ impl<'a> ServerState<'a> {
             self.jobs.push_back(job);
         }
         has_room
+    }
+
+    /// Reports to the rules whether a thread of its priority or above executes, if that changed.
+    pub(super) fn set_level(&mut self, now: Time, is_active: bool) {
+        if self.is_level_active != is_active {
+            self.is_level_active = is_active;
+            self.server.level(now, is_active);
+            self.status = self.server.status(now);
+        }
     }
 
     /// Returns the mode that its status allows.

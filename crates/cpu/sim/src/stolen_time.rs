@@ -82,7 +82,8 @@ impl Allowance {
         }
     }
 
-    /// Returns approximately how long after stealing its whole burst is available again.
+    /// Returns approximately how long it takes, after stealing, until the whole burst is available
+    /// again.
     fn recovery(&self) -> Duration {
         match self {
             Self::Line(bucket) => bucket.recovery(),

@@ -11,8 +11,8 @@ use tidegate_model::Time;
 pub(super) struct Timeline {
     /// The leaves of the tree; their number is a power of two.
     times: Vec<Time>,
-    /// The winners of the inner nodes: the root at index 1, and the children of i at 2 i and 2 i +
-    /// 1.
+    /// The winners of the inner nodes: the root is node 1, and the children of node i are 2i and
+    /// 2i + 1.
     winners: Vec<u32>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The instants of disturbance.
+//! When a simulated processor is disturbed.
 
 use tidegate_model::names;
 

@@ -13,7 +13,7 @@ use tidegate_model::{Duration, Time};
 #[derive(Debug, Clone)]
 pub struct WindowMax {
     window: Duration,
-    /// The intervals that the last window touches.
+    /// The intervals that the window ending with the last execution overlaps.
     stretches: VecDeque<(Time, Time)>,
     /// The sum of their lengths.
     sum: Duration,

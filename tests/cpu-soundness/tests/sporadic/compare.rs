@@ -5,8 +5,8 @@ use tidegate_cpu_analysis::CpuThreadAssessment;
 use tidegate_cpu_sim::JobMetrics;
 use tidegate_model::Duration;
 
-/// Returns the first response beyond its bound, in words. Up to it, notes each thread that has a
-/// bound and a response: its index, the bound and the longest response.
+/// Returns the first response beyond its bound, in words. Up to there, calls `note` for each thread
+/// that has a bound and a response, with its index, the bound and the longest response.
 pub(crate) fn first_broken(
     rows: &[CpuThreadAssessment],
     metrics: &[JobMetrics],

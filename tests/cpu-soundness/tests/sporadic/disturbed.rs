@@ -109,7 +109,7 @@ struct Compared {
     /// these that were reached.
     tasks: u32,
     tight: u32,
-    /// The sum of the responses to these bounds, each in percent of its bound.
+    /// The sum of these tasks' longest responses, each in percent of its bound.
     close: u64,
     /// The number of bounds of work.
     work: u32,
@@ -194,7 +194,8 @@ fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
         optimistic.workload.work.iter_mut().for_each(|work| work.deadline = None);
         if scheduling == Scheduling::FixedPriority {
             let assessment = assess(&optimistic.workload, &optimistic.measured);
-            // Sets deadlines that appear to be just met.
+            // Makes each bound the task's deadline, so that without `term` it appears to be just
+            // met.
             for (index, row) in assessment.tasks.iter().enumerate() {
                 let deadline = row.response_max().unwrap_or(NS(1_000_000));
                 disturbed.workload.tasks[index].deadline = deadline;
@@ -268,8 +269,8 @@ fn stolen_time_uses_its_bound_and_no_more() {
     assert!(full > 1_000, "{full} of {windows}");
 }
 
-/// Returns a line above the time that a task executes in any window without being delayed,
-/// including its switches.
+/// Returns a demand line that bounds a task's execution in any window if nothing delays it,
+/// switches included.
 fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     let (period, execution) = (task.period.ns(), task.execution.ns() + 2 * switch.ns());
     let utilization_ppb = (execution * WHOLE_PPB).div_ceil(period);
@@ -285,8 +286,9 @@ fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
 }
 
 /// Goal: the measurement of an undelayed service also bounds the service when tasks of higher
-/// priority delay it (docs/theory/processors.md section 17). Method: a task is removed from the
-/// analysis and measured instead. Canary: the line without its burst.
+/// priority delay it (docs/theory/processors.md section 17). Method: the analysis
+/// replaces one task by a demand line above its undelayed execution; in the simulation, the other
+/// tasks delay it. Canary: the line with offset 0.
 #[test]
 fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     let mut random = Random::new(24, 1);
@@ -319,7 +321,7 @@ fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     assert!(compared > 500 && caught > 50, "{compared} {caught}");
 }
 
-/// Goal: a bound proven with a line or a hyperbola, and with blocking, can be reached. Method:
+/// Goal: most bounds proven with a line or a hyperbola, and with blocking, are reached. Method:
 /// tasks of different priorities and the same blocking, released together.
 #[test]
 fn bounds_are_reached() {

@@ -85,8 +85,8 @@ fn server(name: &str, kind: ServerKind, costs: Costs, random: &mut Random) -> Cp
     server
 }
 
-/// Draws bursts of one to three jobs, some of them omitted; the larger a burst, the longer the gap
-/// to the next.
+/// Draws bursts of one size, one to three jobs, and omits some; the larger the bursts, the longer
+/// the gaps between them.
 fn listed(gap: u64, random: &mut Random) -> Arrivals {
     let burst = 1 + random.below(3);
     let mut at = Vec::new();
@@ -98,7 +98,7 @@ fn listed(gap: u64, random: &mut Random) -> Arrivals {
     Arrivals::At(at)
 }
 
-/// Draws about half of the server's capacity, in jobs from very small to several budgets.
+/// Draws work that takes about half of the server's capacity, in jobs of 1 ns to three budgets.
 fn work(name: &str, index: usize, server: &CpuServer, random: &mut Random) -> CpuWork {
     let budget = server.params.budget.ns();
     let execution = match random.below(3) {

@@ -11,7 +11,7 @@ use tidegate_model::Duration;
 
 const NS: fn(u64) -> Duration = Duration::from_ns;
 
-/// Instants at which jobs may arrive.
+/// The number of instants at which a job may arrive, 1 ns apart.
 const INSTANTS: u32 = 15;
 
 /// A small server, its work, and a task above it.
@@ -47,7 +47,7 @@ impl Small {
         assess(&workload, &[]).work[0].response_max()
     }
 
-    /// Returns the longest response over all legal patterns, and their number.
+    /// Returns the longest response over all patterns that keep the gap, and their number.
     fn worst(self) -> (Duration, u32) {
         let (mut worst, mut patterns) = (Duration::ZERO, 0);
         for pattern in 1_u32..1 << INSTANTS {
@@ -99,7 +99,8 @@ fn systems() -> Vec<Small> {
     systems
 }
 
-/// Goal: the bound holds for all possible arrivals. Method: exhaustive search.
+/// Goal: the bound holds for all arrivals at 15 instants that keep the gap. Method: exhaustive
+/// search.
 #[test]
 fn no_legal_pattern_exceeds_the_promise() {
     let (mut promised, mut patterns, mut near) = (0, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares bounds with simulated responses.
+//! Compares the bounds of random processors with simulated responses.
 
 use tidegate_cpu_analysis::assess;
 use tidegate_cpu_model::{
@@ -82,8 +82,9 @@ fn bounds_hold_with_switches_and_charges() {
     assert!(compared.work > 300, "{compared:?}");
 }
 
-/// Draws a server with most of a period as its budget, small jobs about the rest of the period
-/// apart, and a long job behind them; a task below is released with the first job.
+/// Draws a server whose budget is 30 to 89 % of its period, small jobs about as far apart as the
+/// rest of the period, and a long job after them; a task of lower priority is released at about the
+/// time of the first job.
 fn often_active(random: &mut Random) -> CpuWorkload {
     let ns = Duration::from_ns;
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -114,9 +115,9 @@ fn often_active(random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Goal: chunks that merge when a server unblocks leave room for others, so the server is active
-/// far more often in a period than it has chunks; threads of lower priority are still delayed by no
-/// more than the bound.
+/// Goal: threads of lower priority are delayed by no more than the bound even if a server is active
+/// more often in a period than it has chunks, which happens because chunks that merge when it
+/// unblocks leave room for others.
 #[test]
 fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     let mut random = Random::new(12, 6);
@@ -148,7 +149,7 @@ fn under_edf(mut workload: CpuWorkload, random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Under EDF servers are tasks with their periods as deadlines.
+/// Goal: the bounds hold under EDF, where a server is a task with its period as its deadline.
 #[test]
 fn bounds_hold_under_edf() {
     let mut random = Random::new(12, 4);
@@ -185,7 +186,7 @@ fn posix_servers_break_promises() {
         let params = CpuParams::new(&kept, Duration::from_ns(6_000), seed);
         let run = simulate(&params, &mut ());
         broken += u32::from(compare::is_broken(&assessment.tasks, &run.tasks));
-        // The guarantees above such servers still hold.
+        // The bounds of threads above such servers still hold.
         let honest = assess(&kept, &[]);
         promised_all_the_same +=
             honest.tasks.iter().filter(|row| row.response_max().is_some()).count();

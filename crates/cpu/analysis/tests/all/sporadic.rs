@@ -52,19 +52,27 @@ fn table_6_1_is_proven_with_corrected_servers() {
     }
 }
 
-/// POSIX: task 3 takes up to 117 (figure 6.2), and nothing below such a server is guaranteed.
+/// POSIX, SpSL and work without a server: task 3 takes up to 117 (figure 6.2), and nothing below is
+/// guaranteed.
 #[test]
-fn nothing_is_said_below_posix() {
-    for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
+fn nothing_is_said_below_posix_spsl_and_work_without_a_server() {
+    let server = || "task-2".to_owned();
+    let unbounded = |kind| (kind, Objection::ServerUnbounded { server: server(), kind });
+    for (kind, reason) in [
+        unbounded(ServerKind::PosixSporadic),
+        unbounded(ServerKind::PosixSporadicStrict),
+        unbounded(ServerKind::Spsl),
+        (ServerKind::FixedPriority, Objection::NoBudget { server: server() }),
+    ] {
         let assessment = assessed(&table_6_1(kind));
-        let reason = Objection::ServerUnbounded { server: "task-2".to_owned(), kind };
         assert_eq!(assessment.answer, CpuAnswer::NotApplicable { reason: reason.clone() });
         assert_eq!(assessment.tasks[1].bound, CpuBound::NotApplicable(reason));
         assert_eq!(assessment.tasks[0].bound, bounded(10), "above it all is well");
     }
 }
 
-/// One enforcement delay, once: 99 + 1 is within the deadline of 100, 99 + 2 is not.
+/// The bound contains one enforcement delay (`timer_latency`), and only once: 99 + 1 is within the
+/// deadline of 100, 99 + 2 is not.
 #[test]
 fn an_overrun_counts_once() {
     let mut workload = table_6_1(ServerKind::Sporadic);

@@ -20,7 +20,7 @@ enum Defect {
     None,
     /// It never has budget.
     Dead,
-    /// Its budget is used up by waiting for the processor too (NuttX).
+    /// Waiting for the processor uses up its budget too (NuttX).
     ExpiresWhileDelayed,
     /// An overrun is not taken from the next chunk (seL4 11).
     ForgivesOverrun,
@@ -159,7 +159,8 @@ impl Server for Limited {
     }
 }
 
-/// Goal: only declared parts are tested, and they are tested to the nanosecond, in longer ticks.
+/// Goal: only declared parts are tested, and with a longer unit of time they are still compared to
+/// the nanosecond.
 #[test]
 fn only_the_declared_subset_is_tested() {
     let supports = Supports {

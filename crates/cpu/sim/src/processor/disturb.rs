@@ -40,7 +40,8 @@ impl<O: CpuObserver> Processor<'_, O> {
             Timing::Random => Duration::from_ns(1 + self.random.below(longest.ns())),
             Timing::Critical | Timing::Never => longest,
         };
-        // Above everything as urgent as the victim, and under EDF above everything.
+        // The ceiling is above every thread as urgent as the victim; under EDF it is above all
+        // threads.
         let ceiling = match workload.scheduling {
             Scheduling::FixedPriority => Urgency::of_priority(priority_of(workload, victim), 0),
             Scheduling::Edf => Urgency::of_deadline(Time::ZERO, 0),

@@ -10,13 +10,13 @@ use tidegate_model::{Duration, Time};
 /// Longer than any rest in a run.
 const RECOVERY_MAX: Duration = Duration::from_ms(1_000_000);
 
-/// A line in use. Its content is in billionths of a nanosecond.
+/// The state of a line. The bucket's content is in billionths of a nanosecond.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bucket {
     rate: u128,
     full: u128,
     level: u128,
-    /// The instant of that level.
+    /// The instant at which `level` was computed.
     at: Time,
 }
 
@@ -51,7 +51,7 @@ impl Bucket {
 
     pub(super) fn next(&self, from: Time, grain: Duration) -> Time {
         let drain = self.drain();
-        // As much in one piece as the grain, or as the bucket can hold.
+        // One piece as long as the grain, or shorter if the full bucket allows less.
         let wanted = self.full.checked_div(drain).map_or(0, |most| most.min(grain.ns().into()));
         let missing = (wanted * drain).saturating_sub(self.level(from));
         if wanted == 0 && drain > 0 {

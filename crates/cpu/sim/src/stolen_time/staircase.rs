@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measured points in use: at most y stolen in any window of length L, for each point (L, y).
+//! Measured points as a limit: at most y stolen in any window of length L, for each point (L, y).
 //!
 //! Number the stolen ns from 0. A window from ns n - y to ns n contains y + 1 of them, so it is
 //! longer than L: `x(n) >= x(n - y) + L`, where x(n) is when ns n is stolen. Windows longer than
@@ -19,12 +19,13 @@ struct Stretch {
     length: u64,
 }
 
-/// Points in use.
+/// The state of the points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Staircase {
     points: Vec<StolenPoint>,
     longest: u64,
-    /// In order of time; intervals that no window of the longest length can reach are dropped.
+    /// In order of time; intervals that no later window of the longest length can contain are
+    /// dropped.
     stretches: VecDeque<Stretch>,
     stolen: u64,
 }
@@ -64,18 +65,18 @@ impl Staircase {
         Duration::from_ns(self.points.iter().map(of_point).min().unwrap_or(0))
     }
 
-    /// Returns the same for one point: the largest q up to which ns `stolen + q - y` is always old
-    /// enough at `now + q`.
+    /// Returns the same for one point (L, y): the largest q such that, for every i < q,
+    /// ns `stolen + i - y` was stolen at least L before `now + i`.
     fn available_by(&self, point: &StolenPoint, now: u64) -> u64 {
         let (interval, most) = (point.interval.ns(), point.stolen_max.ns());
         if most == interval {
             return u64::MAX;
         }
-        // Time stolen now must not reach back to itself.
         let reached = |stretch: &Stretch| {
             let step = (stretch.first + most).checked_sub(self.stolen)?;
             (stretch.at + interval > now + step).then_some(step)
         };
+        // At most y: from i = y on, the ns is one of this piece itself.
         self.stretches.iter().filter_map(reached).min().unwrap_or(most).min(most)
     }
 

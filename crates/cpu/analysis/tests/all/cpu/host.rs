@@ -8,7 +8,8 @@ use tidegate_model::{
     Duration, FileError, HostInterference, HostSection, HostTime, InterferenceBound, PremiseCode,
 };
 
-/// 20 us in each 100 us, measured at this priority, if at any.
+/// Returns a profile with 20 us stolen in each 100 us, measured at this priority; `None`: without a
+/// real-time priority.
 fn profile(priority: Option<u32>) -> CpuProfile {
     let priority = priority.map_or(String::new(), |priority| format!("priority = {priority}\n"));
     CpuProfile::parse(&format!(

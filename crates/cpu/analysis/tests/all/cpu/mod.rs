@@ -8,5 +8,6 @@ mod generate;
 mod host;
 mod library;
 mod measured;
+mod priorities;
 mod properties;
 mod tick;

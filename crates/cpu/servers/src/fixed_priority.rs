@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! No server: work executes at its priority whenever it is there, as a SCHED_FIFO thread does.
+//!
+//! It is the baseline that the servers are compared with. It promises nothing to the threads below
+//! it.
+//!
+//! # Source
+//! Stanovich, dissertation, figures 6.10 and 6.11 ("SCHED_FIFO") and sections 5.5 and 6.6.
+
+use tidegate_model::{Duration, Time};
+
+use super::{Replenishment, Server, ServerEvent, ServerStatus};
+
+/// Work at a fixed priority without a budget.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FixedPriority;
+
+impl FixedPriority {
+    /// Creates it; there is nothing to set.
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
+impl Server for FixedPriority {
+    fn observe(&mut self, _now: Time, _executed: Duration, _event: ServerEvent) {}
+
+    fn status(&self, _now: Time) -> ServerStatus {
+        ServerStatus { budget: Duration::MAX, alarm: None, due: Time::ZERO }
+    }
+
+    fn replenishments(&self, out: &mut Vec<Replenishment>) {
+        out.clear();
+    }
+}
