@@ -23,7 +23,7 @@ u64 tg_due(const struct tg_request *request, u64 deadline)
 	return deadline == TG_NEVER ? request->due : request->eligible + deadline;
 }
 
-/* Lays the units of all tasks one after the other. */
+/* Gives each task its units, which lie one after the other in the plan's array. */
 static void assign_units(struct tg *tg)
 {
 	struct tg_unit *unit = tg->plan.units;

@@ -3,12 +3,12 @@
  * Policies as pure decisions: which request goes to the device, and when to ask again.
  *
  *	tg_insert, tg_complete, tg_cancel	all events of an instant, completions first
- *	tg_decide until it is not TG_SEND	the round: what it sends goes to the device together
+ *	tg_decide until it does not say TG_SEND	a round: its requests go to the device together
  *
- * Nothing here reads a clock, allocates, divides or sleeps. The kernel's headers only give the
- * names of types. The caller serialises all calls on one struct tg, and its `now` never decreases.
- * The rules, their sources and their guarantees are those of the Rust policies of the same names
- * (crates/policy); tests/kernel holds both to the same decisions.
+ * Nothing here reads a clock, allocates, divides or sleeps. The kernel's headers are used only for
+ * the names of types. The caller serialises all calls on one struct tg, and its `now` never
+ * decreases. The rules, their sources and their guarantees are those of the Rust policies of the
+ * same names (crates/policy); tests/kernel checks that both make the same decisions.
  *
  * Cost, for n queued requests and u units (requests that one job of each task releases):
  *
@@ -17,9 +17,9 @@
  *	tg_decide		O(log n); `gated-drain` at most O(u log u), if an idle device may
  *				not get all waiting units, or if all units become ready at once
  *
- * Limits: all instants are below TG_TIME_MAX after the clock's start, and so is every duration of a
- * plan, so no sum of a few of them overflows. A plan does not change: the caller drains the device
- * and makes a new struct tg.
+ * Limits: every instant, counted from the clock's start, and every duration of a plan is below
+ * TG_TIME_MAX, so no sum of a few of them overflows. To change the plan, the caller drains the
+ * device and calls tg_init again.
  */
 #ifndef TG_DECIDE_H
 #define TG_DECIDE_H
@@ -90,7 +90,7 @@ struct tg_unit {
 struct tg_task {
 	/* Set by the caller. */
 	u64 period, deadline;	/* ns */
-	u32 requests;		/* of one job, released together */
+	u32 requests;		/* of one job, which releases them together */
 
 	/* Private. */
 	struct tg_unit *units;
@@ -138,12 +138,12 @@ struct tg_decision {
 struct tg_dqf {
 	bool is_forming;
 	u32 real_time_left, room;	/* of the batch that is being formed */
-	u64 late_from;			/* the batch on the device is late from here */
+	u64 late_from;			/* the batch on the device is late from this instant */
 	u64 resume;			/* best effort waits until then */
 };
 
 struct tg_rtio {
-	bool is_sending, is_closed;	/* a round of real time is being sent, is on the device */
+	bool is_sending, is_closed;	/* real-time requests are being sent, are on the device */
 };
 
 struct tg_adaptive {
@@ -162,7 +162,7 @@ struct tg_gated {
 
 struct tg {
 	struct tg_plan plan;
-	u64 numbers;			/* given to requests */
+	u64 numbers;			/* sequence numbers given so far */
 	u32 in_flight, best_effort_in_flight;
 	struct tg_heap real_time[TG_BEST_EFFORT];	/* by class */
 	struct tg_heap sweep[2];	/* best effort: the running sweep and the next */
@@ -185,7 +185,7 @@ const char *tg_plan_fault(const struct tg_plan *plan);
 
 /*
  * Whether a queued best-effort request is eventually served even if no task ever releases a job.
- * The proof does not need that; a device that also holds files does.
+ * The proof does not need this, but a file system on the device does.
  */
 bool tg_serves_best_effort(const struct tg_plan *plan);
 

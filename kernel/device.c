@@ -91,7 +91,7 @@ void tg_device_put(struct tg_device *device)
 	kref_put(&device->kref, tg_free_device);
 }
 
-/* A line with the same text keeps the tokens; the statistics continue under any line. */
+/* If the text of the line is the same, the tokens keep their state. The statistics always do. */
 static void follow(struct tg_device *device, struct tg_line *line)
 {
 	struct tg_line *old = device->line;

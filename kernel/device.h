@@ -16,7 +16,7 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 
-/* Bucket i: responses below 2^i us that no earlier bucket has. The last has all longer ones too. */
+/* Bucket i counts responses below 2^i us that no earlier bucket counts. The last has all others. */
 #define TG_BUCKETS 24
 
 /* The responses seen in one class; times in ns. */
@@ -31,7 +31,7 @@ struct tg_stats {
 	struct tg_seen seen[TG_KINDS];
 	u64 rounds;		/* that sent something */
 	u64 lone;		/* requests that were sent without the worker */
-	u64 worker_longest;	/* from an event until the worker has sent what that allows */
+	u64 worker_longest;	/* from an event until the worker has sent what the event allows */
 	/* the longest busy interval: from the first request to an idle device until it is idle */
 	u64 busy_longest;
 };
@@ -56,11 +56,11 @@ struct tg_device {
 	struct work_struct work;
 	struct hrtimer timer;
 
-	spinlock_t lock;	/* all below; taken by interrupts too */
+	spinlock_t lock;	/* protects all below; also taken in interrupts */
 	bool is_gone;
 	struct tg tg;
 	u32 queued;
-	struct bio_list ready;	/* decided, and left to the worker */
+	struct bio_list ready;	/* decided, and left for the worker to send */
 	u64 woken;		/* when the worker was queued; 0 if it is not queued */
 	u64 busy_since;
 	struct tg_stats stats;
@@ -70,7 +70,7 @@ struct tg_device {
 struct tg_device *tg_device_get(dev_t number);
 void tg_device_put(struct tg_device *device);
 
-/* Follows a plan; fails while another target on the device follows another one. */
+/* Starts to follow a plan; fails while another target on the device follows a different one. */
 int tg_device_start(struct tg_device *device, struct tg_line *line);
 
 /* Stops following the plan for a target, whose requests must all have completed. */

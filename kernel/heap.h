@@ -3,8 +3,8 @@
  * Leftist heaps of nodes that their owners embed: the only kind of queue that the policies use.
  *
  * The root has the smallest (key, order). No operation allocates. In a heap of n nodes, adding a
- * node and removing any node each take at most about 4 * log2(n + 1) steps, which is no amortized
- * bound; reading the two smallest keys is O(1).
+ * node and removing any node each take at most about 4 * log2(n + 1) steps, as a worst case, not
+ * amortised; reading the two smallest keys is O(1).
  *
  * Source: C. A. Crane, "Linear Lists and Priority Queues as Balanced Binary Trees", Stanford 1972;
  * removal of any node: D. E. Knuth, "The Art of Computer Programming", volume 3, 5.2.3.

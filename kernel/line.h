@@ -3,22 +3,25 @@
 #ifndef TG_LINE_H
 #define TG_LINE_H
 
+#include <linux/atomic.h>
 #include <linux/device-mapper.h>
 #include <linux/ioprio.h>
 #include <linux/kref.h>
 
 #include "decide.h"
+#include "signs.h"
 
-#define TG_LEVELS 8		/* of the real-time I/O class */
-#define TG_NO_TASK (~0u)
+#define TG_TASKS 64
+#define TG_KNOWN_BITS 8		/* log2 of the number of cgroups whose task is remembered */
 
 struct tg_line {
 	struct kref kref;
 	char *text;		/* the plan as it was written */
 	struct tg_plan plan;
-	u32 sectors;		/* of the largest request that was proved */
-	u32 task_of_level[TG_LEVELS];
-	struct tg_task tasks[TG_LEVELS];
+	u32 sectors;		/* of the largest request for which the plan is proved */
+	struct tg_signs signs;
+	struct tg_task tasks[TG_TASKS];
+	atomic64_t known[1 << TG_KNOWN_BITS];	/* owner.c: cgroups with their tasks */
 	u64 *batch, *drain;
 	u32 seen;		/* the keys read so far, one bit each */
 };
@@ -26,7 +29,13 @@ struct tg_line {
 /* Reads the rest of the arguments; on failure returns an error and sets *reason. */
 struct tg_line *tg_line_read(struct dm_arg_set *args, char **reason);
 
+/* Reads the keys and checks the plan; on failure returns false and sets *reason. */
+bool tg_line_read_keys(struct tg_line *line, struct dm_arg_set *args, const char **reason);
+
 struct tg_line *tg_line_get(struct tg_line *line);
 void tg_line_put(struct tg_line *line);
+
+/* Returns the task that a bio belongs to, or TG_NO_TASK. `sector` counts from the disk's start. */
+u32 tg_line_owner(struct tg_line *line, struct bio *bio, u64 sector);
 
 #endif

@@ -72,7 +72,7 @@ const char *tg_plan_fault(const struct tg_plan *plan)
 	return fault ? fault : task_fault(plan);
 }
 
-/* The earliest deadline of all tasks. */
+/* The shortest relative deadline of all tasks. */
 static u64 shortest_deadline(const struct tg_plan *plan)
 {
 	u64 shortest = TG_NEVER;
@@ -83,7 +83,7 @@ static u64 shortest_deadline(const struct tg_plan *plan)
 	return shortest;
 }
 
-/* The units of gated-drain. */
+/* The number of units that gated-drain uses. */
 static u32 unit_count(const struct tg_plan *plan)
 {
 	u32 count = 0, i;

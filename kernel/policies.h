@@ -5,7 +5,7 @@
 
 #include "decide.h"
 
-/* An unknown drain time: longer than any deadline, even when added to another. */
+/* An unknown drain time: longer than any deadline. The sum of two does not overflow. */
 #define TG_UNKNOWN ((u64)1 << 62)
 
 #define tg_owner(pointer, type, member) \
@@ -31,7 +31,7 @@ static inline struct tg_decision tg_not_before(u64 at)
 	return (struct tg_decision){ .what = TG_NOT_BEFORE, .at = at };
 }
 
-/* queues.c: requests in the order of their arrival at the queue, and best effort in its own. */
+/* queues.c: requests in the order of arrival at their queue, best effort in the plan's order. */
 void tg_push(struct tg *tg, struct tg_heap *queue, struct tg_request *request);
 struct tg_request *tg_first(const struct tg_heap *queue);
 void tg_take(struct tg_request *request);
@@ -39,7 +39,7 @@ void tg_push_best_effort(struct tg *tg, struct tg_request *request);
 bool tg_has_best_effort(const struct tg *tg);
 /* Whether best effort is queued and within its depth on the device. */
 bool tg_may_flow(const struct tg *tg);
-struct tg_request *tg_pop_best_effort(struct tg *tg);	/* if there is any */
+struct tg_request *tg_pop_best_effort(struct tg *tg);	/* there must be one */
 void tg_push_by_class(struct tg *tg, struct tg_request *request);
 struct tg_request *tg_next_real_time(const struct tg *tg);
 

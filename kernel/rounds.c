@@ -84,8 +84,8 @@ enum hrtimer_restart tg_expire(struct hrtimer *timer)
 }
 
 /*
- * One round in the context of a submitter. A single bio stays in `batch` for the caller. Several
- * are left to the worker, which sends a batch under a plug of its own.
+ * One round in the context of a submitter. A single bio stays in `batch` for the caller to send.
+ * Several bios are left to the worker, which sends a batch under its own plug.
  */
 static void collect_lone(struct tg_device *device, struct bio_list *batch, u64 now)
 {

@@ -4,9 +4,9 @@
  *
  *	<start> <length> tidegate <device> <offset> <plan>
  *
- * line.c describes the plan. A bio of the real-time I/O class belongs to the task at its level; all
- * others are best effort, including those at a level without a task. A bio of more sectors than
- * were proved is served in pieces. Flushes pass at once: the plan's times must contain them.
+ * keys.c describes the plan. A bio belongs to the task that has its cgroup, its place or its level
+ * of the real-time I/O class; all others are best effort. A bio with more sectors than the plan's
+ * largest request is served in pieces. Flushes pass at once, and their time is not counted.
  *
  * The message `reset` clears the figures of the status.
  */
@@ -27,29 +27,14 @@ struct tg_target {
 	bool is_running;
 };
 
-/*
- * Returns the I/O priority of a bio. Before 6.8, a bio may arrive here without the priority of its
- * process, so it gets that of the current process. A kernel thread submits for others, so its own
- * priority says nothing.
- */
-static u16 priority_of(const struct bio *bio)
+static void classify(struct tg_line *line, struct bio *bio, struct tg_request *request)
 {
-	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) != IOPRIO_CLASS_NONE)
-		return bio->bi_ioprio;
-	return current->flags & PF_KTHREAD ? 0 : get_current_ioprio();
-}
-
-static void classify(const struct tg_line *line, const struct bio *bio, struct tg_request *request)
-{
-	u16 priority = priority_of(bio);
-	u32 task = TG_NO_TASK;
-
-	if (IOPRIO_PRIO_CLASS(priority) == IOPRIO_CLASS_RT)
-		task = line->task_of_level[IOPRIO_PRIO_DATA(priority) % TG_LEVELS];
-	request->task = task;
-	request->class = task == TG_NO_TASK ? TG_BEST_EFFORT : TG_HARD;
-	request->due = TG_NEVER;
 	request->position = bio->bi_iter.bi_sector + get_start_sect(bio->bi_bdev);
+	/* Discards and write zeroes are in no contract: no profile measures how long they take. */
+	request->task = bio_has_data(bio) ? tg_line_owner(line, bio, request->position) :
+					    TG_NO_TASK;
+	request->class = request->task == TG_NO_TASK ? TG_BEST_EFFORT : TG_HARD;
+	request->due = TG_NEVER;
 }
 
 static int tg_map(struct dm_target *ti, struct bio *bio)
@@ -123,6 +108,11 @@ static int open_device(struct dm_target *ti, struct tg_target *target, const cha
 	}
 	if (bdev_is_zoned(target->dev->bdev)) {
 		ti->error = "zoned devices are not supported: writes must keep their order";
+		return -EINVAL;
+	}
+	/* The device takes only whole logical blocks, so each piece must be one or more. */
+	if (target->line->sectors % (bdev_logical_block_size(target->dev->bdev) >> SECTOR_SHIFT)) {
+		ti->error = "`sectors` is no multiple of the device's logical block";
 		return -EINVAL;
 	}
 	if (bdev_get_queue(target->dev->bdev)->elevator)
@@ -241,7 +231,7 @@ static int tg_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn f
 
 static struct target_type tg_target_type = {
 	.name = "tidegate",
-	.version = { 0, 1, 0 },
+	.version = { 0, 2, 0 },
 	.module = THIS_MODULE,
 	.ctr = tg_ctr,
 	.dtr = tg_dtr,

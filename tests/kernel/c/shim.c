@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's decisions for a program in another language, which holds pointers only. */
+/* The kernel's decisions, for a program in another language that holds only pointers to them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "decide.h"
+#include "signs.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -115,7 +116,7 @@ EXPORT struct owned *shim_insert(struct bench *bench, const struct shim_request 
 	return owned;
 }
 
-/* Overwrites a request before it is freed, so that a use of it afterwards shows. */
+/* Overwrites a request before it is freed, so that a later use of it has a visible effect. */
 static void forget(struct owned *owned)
 {
 	memset(owned, 0xa5, sizeof(*owned));
@@ -136,7 +137,7 @@ EXPORT int shim_cancel(struct bench *bench, struct owned *owned)
 	return 1;
 }
 
-/* Frees a request that is still held by a bench which is no longer used. */
+/* Frees a request of a bench that is no longer used. */
 EXPORT void shim_drop(struct owned *owned)
 {
 	forget(owned);
@@ -151,4 +152,44 @@ EXPORT u32 shim_decide(struct bench *bench, u64 now, u64 *value)
 	if (decision.what == TG_SEND)
 		*value = ((struct owned *)decision.request)->id;
 	return decision.what;
+}
+
+enum { SHIM_LEVEL, SHIM_GROUP, SHIM_PLACE };
+
+struct shim_sign {
+	u32 kind, task;
+	const char *path;
+	u64 first, count;	/* a level in `first`, or a place */
+};
+
+static const char *add_sign(struct tg_signs *signs, const struct shim_sign *sign)
+{
+	switch (sign->kind) {
+	case SHIM_LEVEL:
+		return tg_signs_add_level(signs, sign->first, sign->task);
+	case SHIM_GROUP:
+		return tg_signs_add_group(signs, sign->path, sign->task);
+	default:
+		return tg_signs_add_place(signs, sign->first, sign->count, sign->task);
+	}
+}
+
+/* Returns the task of a request; sets *fault if a sign is refused. */
+EXPORT u32 shim_owner(const struct shim_sign *from, u32 count, const char *path, u64 sector,
+		      u32 level, const char **fault)
+{
+	struct tg_signs *signs = copy(NULL, 0, sizeof(*signs));
+	u32 task = TG_NO_TASK, i;
+
+	tg_signs_init(signs);
+	*fault = NULL;
+	for (i = 0; i < count && !*fault; i++)
+		*fault = add_sign(signs, &from[i]);
+	for (i = 0; i < count && !*fault; i++)
+		if (!tg_signs_have(signs, from[i].task))
+			*fault = "a sign was added and is not there";
+	if (!*fault)
+		task = tg_signs_task(signs, tg_signs_group(signs, path), sector, level);
+	free(signs);
+	return task;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Faults to plant in the C code, each in one place. A conformance test that misses one is blind.
+//! Faults to plant in the C code, each in one place. A conformance test that misses a fault is too
+//! weak.
 
 use std::fmt;
 
-/// One wrong place.
+/// A fault in one place of a source file.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
     /// The file.
@@ -20,9 +21,20 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Returns all faults.
+/// Returns all faults of the decisions.
 pub fn all() -> impl Iterator<Item = Fault> {
-    FAULTS.iter().flat_map(|&(source, places)| {
+    of(FAULTS)
+}
+
+/// Returns all faults of the signs by which requests are told apart.
+pub fn of_signs() -> impl Iterator<Item = Fault> {
+    of(SIGN_FAULTS)
+}
+
+type ByFile = [(&'static str, &'static [(&'static str, &'static str)])];
+
+fn of(faults: &'static ByFile) -> impl Iterator<Item = Fault> {
+    faults.iter().flat_map(|&(source, places)| {
         places.iter().map(move |&(right, wrong)| Fault { source, right, wrong })
     })
 }
@@ -117,5 +129,22 @@ const FAULTS: &[(&str, &[(&str, &str)])] = &[
         ("return deadline == TG_NEVER ? request->due : request->eligible + deadline;", "return deadline == TG_NEVER ? request->due : request->released + deadline;"),
         ("\tif (!tg->is_round)\n\t\ttg_tokens_hand_over", "\tif (tg->is_round)\n\t\ttg_tokens_hand_over"),
         ("decision.what == TG_NOT_BEFORE ? tg_min(decision.at, next) : next", "next"),
+    ]),
+];
+
+#[rustfmt::skip]
+const SIGN_FAULTS: &ByFile = &[
+    ("signs.c", &[
+        ("if (group->length <= longest || !is_prefix(group, path))", "if (!is_prefix(group, path))"),
+        ("\t\tif (path[group->length] && path[group->length] != '/')\n\t\t\tcontinue;\n", ""),
+        ("signs->groups[i].length == length && is_prefix(&signs->groups[i], path)", "signs->groups[i].length == length"),
+        ("if (signs->places[middle].first <= sector)", "if (signs->places[middle].first < sector)"),
+        ("if (sector - place->first < place->count)", "if (sector - place->first <= place->count)"),
+        ("signs->places[at - 1].count > first - signs->places[at - 1].first", "signs->places[at - 1].count >= first - signs->places[at - 1].first"),
+        ("signs->places[at].first - first < count", "signs->places[at].first - first <= count"),
+        ("if (!count || first + count < first)", "if (!count)"),
+        ("for (i = signs->place_count++; i > at; i--)", "for (i = at = signs->place_count++; i > at; i--)"),
+        ("if (of_group != TG_NO_TASK)\n\t\treturn of_group;\n", ""),
+        ("return level < TG_LEVELS ? signs->task_of_level[level] : TG_NO_TASK;", "return TG_NO_TASK;"),
     ]),
 ];

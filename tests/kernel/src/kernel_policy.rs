@@ -81,7 +81,7 @@ impl KernelPolicy {
     #[expect(unsafe_code, reason = "calls C")]
     fn cancel(&mut self, id: RequestId) {
         let Some(&handle) = self.requests.get(&id) else { return };
-        // SAFETY: the handle is of this bench, and is used no more if the shim took it.
+        // SAFETY: the handle is of this bench, and is no longer used if the shim took it.
         if unsafe { (self.library.cancel)(self.bench, handle) } != 0 {
             self.requests.remove(&id);
         }
@@ -122,7 +122,7 @@ impl Drop for KernelPolicy {
     #[expect(unsafe_code, reason = "calls C")]
     fn drop(&mut self) {
         for handle in self.requests.values() {
-            // SAFETY: the bench is not asked again.
+            // SAFETY: the bench and its handles are no longer used.
             unsafe { (self.library.discard)(*handle) };
         }
         // SAFETY: as above.

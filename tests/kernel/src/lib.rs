@@ -10,3 +10,4 @@ pub mod faults;
 pub mod kernel_policy;
 pub mod library;
 pub mod random;
+pub mod signs;

@@ -12,8 +12,8 @@ use crate::faults::Fault;
 /// The directory with the sources.
 pub const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernel");
 
-/// The sources of the decisions, which include no header of a kernel.
-pub const SOURCES: [&str; 9] = [
+/// The sources of the decisions, which need no kernel headers.
+pub const SOURCES: [&str; 10] = [
     "adaptive_drain.c",
     "decide.c",
     "dqf.c",
@@ -22,6 +22,7 @@ pub const SOURCES: [&str; 9] = [
     "plan.c",
     "queues.c",
     "rtio_limit.c",
+    "signs.c",
     "tokens.c",
 ];
 
@@ -70,6 +71,16 @@ pub(crate) struct ShimRequest {
     pub(crate) class: u32,
 }
 
+/// A sign as the shim takes it.
+#[repr(C)]
+pub(crate) struct ShimSign {
+    pub(crate) kind: u32,
+    pub(crate) task: u32,
+    pub(crate) path: *const c_char,
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+}
+
 /// A pointer to memory of the library.
 pub(crate) type Handle = *mut c_void;
 
@@ -80,6 +91,8 @@ type Cancel = unsafe extern "C" fn(Handle, Handle) -> i32;
 type Decide = unsafe extern "C" fn(Handle, u64, *mut u64) -> u32;
 type Serves = unsafe extern "C" fn(Handle) -> i32;
 type Free = unsafe extern "C" fn(Handle);
+type Owner =
+    unsafe extern "C" fn(*const ShimSign, u32, *const c_char, u64, u32, *mut *const c_char) -> u32;
 
 /// The functions of a loaded library, which is never unloaded.
 #[derive(Debug, Clone, Copy)]
@@ -94,9 +107,10 @@ pub struct Library {
     pub(crate) discard: Free,
     /// Frees a policy.
     pub(crate) free: Free,
+    pub(crate) owner: Owner,
 }
 
-/// The compiled sources, of which one may be compiled again with a fault.
+/// The compiled sources. One of them can be compiled again with a fault.
 pub struct Objects {
     folder: tempfile::TempDir,
 }
@@ -125,10 +139,11 @@ impl Objects {
         self.link("right", |source| self.of(source))
     }
 
-    /// Loads the sources with a fault, under a number of its own.
+    /// Loads the sources with a fault; `number` must be different for each fault.
     ///
     /// # Panics
-    /// If its place does not occur exactly once in the source, or the result does not compile.
+    /// If the text to replace does not occur exactly once in the source, or the result does not
+    /// compile.
     pub fn load_faulty(&self, number: usize, fault: &Fault) -> Library {
         let path = Path::new(KERNEL).join(fault.source);
         let text = std::fs::read_to_string(&path).expect("the source can be read");
@@ -192,6 +207,7 @@ fn load(path: &Path) -> Library {
             serves_best_effort: transmute::<Handle, Serves>(find(c"shim_serves_best_effort")),
             discard: transmute::<Handle, Free>(find(c"shim_drop")),
             free: transmute::<Handle, Free>(find(c"shim_free")),
+            owner: transmute::<Handle, Owner>(find(c"shim_owner")),
         }
     }
 }

@@ -90,7 +90,7 @@ struct Stream<'a> {
     /// The next release of each task.
     releases: Vec<u64>,
     queued: Vec<RequestId>,
-    /// With the instants of completion.
+    /// The requests on the device, with their instants of completion.
     in_flight: Vec<(u64, RequestId)>,
     timer: Option<u64>,
     /// Best-effort requests that users keep outstanding.
@@ -195,7 +195,7 @@ impl Stream<'_> {
 
     fn release_load(&mut self, policy: &mut impl Policy) {
         while self.queued.len() + self.in_flight.len() < self.load {
-            // Real time that no task of the plan covers.
+            // A real-time request that belongs to no task of the plan.
             let is_stranger = self.plan.tasks.is_empty() && self.rng.random_ratio(1, 8);
             let class = if is_stranger { Class::Hard } else { Class::BestEffort };
             let request = self.request(class);

@@ -11,12 +11,16 @@ bound allows.
 import argparse
 import itertools
 import pathlib
+import shutil
 import sys
 
+import files
 import guest
 import order
 import packages
 import runs
+import service
+import story
 import target
 import target_report
 import watch
@@ -28,7 +32,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("target", type=pathlib.Path, help="the directory with debug/tidegate, and for the cache")
     parser.add_argument("--quick", action="store_true", help="a few rows only")
-    parser.add_argument("--part", choices=["stock", "target", "watch"], help="one part only")
+    parser.add_argument("--part", choices=["stock", "target", "watch", "files", "service"], help="one part only")
     arguments = parser.parse_args()
     work = arguments.target.resolve() / "vm"
     tidegate = Tidegate(arguments.target / "debug/tidegate", work)
@@ -39,7 +43,7 @@ def main():
         return 0
     print("Kernels:", ", ".join(machine.kernel.version for machine in machines))
     checks = []
-    parts = {"stock": stock, "target": kernel_target, "watch": watched}
+    parts = {"stock": stock, "target": kernel_target, "watch": watched, "files": on_files, "service": served}
     for part in [arguments.part] if arguments.part else parts:
         checks += parts[part](arguments, machines, tidegate)
     return 0 if all(checks) else 1
@@ -59,7 +63,8 @@ def kernel_target(arguments, machines, tidegate):
     """Checks the target of `kernel/`."""
     program = arguments.target / "debug/tidegate-vm"
     rows = target.QUICK if arguments.quick else target.TABLE
-    checks = [target_report.keeps_its_bounds(rows, machines, tidegate, program)]
+    checks = [target_report.keeps_its_bounds(rows, machines, tidegate, program),
+              target_report.tells_owners_apart(machines, tidegate, program)]
     if not arguments.quick:
         checks.append(target_report.show_peers(machines, tidegate))
         checks.append(target_report.are_caught(machines, tidegate, program))
@@ -73,6 +78,25 @@ def watched(arguments, machines, tidegate):
     checks = [watch.agrees(machines, tidegate, arguments.quick)]
     if not arguments.quick:
         checks.append(watch.show_cost(machines))
+    return checks
+
+
+def served(arguments, machines, tidegate):
+    """Checks `tidegate serve` and `tidegate drive attach`."""
+    if missing := [name for name in guest.SERVICE_PROGRAMS if not shutil.which(name, path=packages.PATH)]:
+        print(f"vm: service skipped: {', '.join(missing)} is not installed")
+        return []
+    return [service.keeps_its_bounds(machines, tidegate, arguments.quick), service.attached_is_in_time(machines, tidegate)]
+
+
+def on_files(arguments, machines, tidegate):
+    """Checks and shows what happens to writers on a file system."""
+    if missing := [name for name in guest.FILE_PROGRAMS if not shutil.which(name, path=packages.PATH)]:
+        print(f"vm: files skipped: {', '.join(missing)} is not installed")
+        return []
+    checks = [story.is_told(machines, tidegate, arguments.quick)]
+    if not arguments.quick:
+        checks.append(files.show(machines, tidegate))
     return checks
 
 
@@ -132,7 +156,7 @@ def judge(found, settings, bound, run):
 
 
 def are_caught(machines, tidegate):
-    """Prints a row for each canary; returns whether `tune` refuses it and the guest exceeds its bound, for all."""
+    """Prints a row for each canary; returns whether `tune` refuses all of them and all exceed their bounds."""
     head = ["canary", "`tune`", "bound ms", *(f"{machine.kernel.series} ms" for machine in machines)]
     print("\n|" + "|".join(head) + "|\n" + "|---" * len(head) + "|", flush=True)
     faults = []
@@ -150,7 +174,7 @@ def are_caught(machines, tidegate):
 
 
 def is_in_order(machines, tidegate, program):
-    """Prints how many of the kernels' dispatches the model makes as well, and returns whether it makes all."""
+    """Prints how many of the kernels' dispatches the model makes as well; returns whether it makes all of them."""
     print("\n|kernel|disk|depth|equal dispatches|\n|---|---|---|---|", flush=True)
     is_equal = True
     for machine in machines:

@@ -3,6 +3,7 @@
 
 import lzma
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -15,11 +16,16 @@ HERE = pathlib.Path(__file__).resolve().parent.parent
 # Memory that the guest's kernel leaves alone, and `dump` fills.
 DUMP_AT, DUMP_SIZE, MEMORY_MIB = 0x1000_0000, 0x1000_0000, 768
 APPLETS = ["sh", "mount", "insmod", "rmmod", "cat", "echo", "poweroff", "sleep", "cmp", "dd", "dmesg", "grep", "seq",
-           "mkdir", "blkdiscard"]
+           "mkdir", "blkdiscard", "umount", "sync", "rm", "rmdir",
+           "ionice"]
 LIMIT_S = 1200
 # The modules of the SCSI layer in the order of their dependencies; a kernel lacks those that are built in.
 SCSI_MODULES = ["crct10dif_common", "crct10dif_generic", "crc64", "crc64-rocksoft", "crc-t10dif", "t10-pi",
                 "scsi_common", "scsi_mod", "sd_mod"]
+# What the file systems need: the modules name others, but not those that the kernel asks for when it mounts.
+FILE_MODULES = ["crc32c_generic", "xxhash_generic", "blake2b_generic", "ext4", "xfs", "btrfs"]
+FILE_PROGRAMS = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]
+SERVICE_PROGRAMS = ["nbd-client", "losetup"]
 TARGET_MODULES = ["dm-mod", "bfq", "configfs", "null_blk"]
 
 
@@ -34,6 +40,8 @@ class Machine:
         self.base = build(self.kernel, packages.busybox(work), self.work)
         self.scsi, self.scsi_prologue = with_scsi(self.kernel, program, self.work)
         self.target = with_target(self.kernel, self.work)
+        self.files, self.files_prologue = with_file_systems(self.kernel)
+        self.service = with_clients(self.kernel)
 
     def results(self, group, settings):
         """Boots a guest for these runs, and returns what each showed."""
@@ -70,7 +78,7 @@ def build(kernel, busybox, work):
     shutil.copytree(HERE / "disk", disk)
     run("make", "-s", "-C", kernel.headers, f"M={disk}", "modules")
     files = {"init": HERE / "guest/init", "benchdisk.ko": disk / "benchdisk.ko", "bin/busybox": busybox}
-    for program in ("load", "dump"):
+    for program in ("load", "writer", "dump"):
         files[f"bin/{program}"] = work / program
         run("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
             HERE / f"guest/{program}.c", "-o", work / program)
@@ -113,13 +121,53 @@ def with_target(kernel, work):
     return archive.end()
 
 
+def with_file_systems(kernel):
+    """Returns an archive with file systems and the programs that make them, and the script that loads them."""
+    archive, names = Archive(), []
+    for name in FILE_MODULES:
+        add_with_needs(archive, kernel, name, names)
+    for program in FILE_PROGRAMS:
+        if path := shutil.which(program, path=packages.PATH):
+            add_program(archive, pathlib.Path(path))
+    return archive.end(), "".join(f"insmod /{name}.ko\n" for name in names)
+
+
+def with_clients(kernel):
+    """Returns an archive with the kernel's NBD client, the program that connects it, and what `drive attach` needs."""
+    archive = Archive()
+    for name in ("nbd", "fuse", "loop"):
+        add_module(archive, kernel, name)
+    for program in SERVICE_PROGRAMS:
+        if path := shutil.which(program, path=packages.PATH):
+            add_program(archive, pathlib.Path(path))
+    return archive.end()
+
+
+def add_with_needs(archive, kernel, name, names):
+    """Adds a module after those that it names as its dependencies, each once."""
+    if name in names or not (content := module(kernel, name)):
+        return
+    for need in re.search(rb"\0depends=([^\0]*)", content)[1].decode().split(","):
+        if need:
+            add_with_needs(archive, kernel, need, names)
+    archive.add(f"{name}.ko", 0o100644, content)
+    names.append(name)
+
+
 def add_module(archive, kernel, name):
     """Adds a module of the kernel's package; false if the kernel has it built in."""
-    paths = list((kernel.folder / "lib/modules").rglob(f"{name}.ko*"))
-    for path in paths:
+    content = module(kernel, name)
+    if content:
+        archive.add(f"{name}.ko", 0o100644, content)
+    return bool(content)
+
+
+def module(kernel, name):
+    """Returns a module of the kernel's package; None if the kernel has it built in."""
+    for path in (kernel.folder / "lib/modules").rglob(f"{name}.ko*"):
         content = path.read_bytes()
-        archive.add(f"{name}.ko", 0o100644, lzma.decompress(content) if path.suffix == ".xz" else content)
-    return bool(paths)
+        return lzma.decompress(content) if path.suffix == ".xz" else content
+    return None
 
 
 def add_program(archive, program):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the target costs: a device without mechanics, bare, below dm-linear, and below the target.
+"""Measures the target's cost on a device without mechanics: bare, below dm-linear, and below the target.
 
-Virtual time counts instructions. Alone, a reader's request completes within its submission. 32 readers find
-a device that completes by a timer, so that its queue fills, and the processor is the limit.
+Virtual time counts instructions. With one reader, a request completes within its submission. With 32 readers,
+the device completes requests by a timer, so that its queue fills and the processor is the limit.
 """
 
 import re

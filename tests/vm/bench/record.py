@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Records the fixtures of `crates/watch`: a page of each kernel's trace buffer, its formats, and its own text.
+"""Records the fixtures of `crates/watch`: a page of each kernel's trace buffer, the formats, and the kernel's text.
 
     record.py TARGET FOLDER     TARGET has debug/tidegate and the cache; FOLDER/SERIES gets the files
 """

@@ -47,7 +47,7 @@ class Run:
     is_scsi: bool = False
     # The shortest period; by default PERIODS drain times.
     stated_period_us: int = None
-    # How long it takes; by default as long as JOBS jobs, but 10 to 40 s.
+    # The length of the run; by default that of JOBS jobs, within 10 s and 40 s.
     stated_seconds: int = None
 
     @property
@@ -60,7 +60,7 @@ class Run:
 
     @property
     def taken_early(self):
-        """The lower requests that the kernel may send in a real-time busy period: h of the theorem."""
+        """The most lower-class requests that the kernel sends in a real-time busy period: h of the theorem."""
         return dict(self.stated).get("taken_early", 1)
 
     @property
@@ -123,7 +123,7 @@ def plain_job(run, settings):
 
 
 def scsi_job(run, settings):
-    """`tidegate tune` makes the settings in the guest, checks them, and takes them back."""
+    """Returns the script of a run in which `tidegate tune` makes the settings, checks them, and restores them."""
     values = "; ".join(f"cat /sys/block/sda/{name}" for name in settings if "iosched" not in name)
     return "\n".join([
         f"insmod /benchscsi.ko {mechanics(run)}",

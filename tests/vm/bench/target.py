@@ -9,11 +9,11 @@ import runs
 import trace
 
 DEPTH = 8
-LEVEL = 4  # of the real-time class, as the load generator has it
+LEVEL = 4  # the load generator's level in the real-time class
 # Period and deadline of all tasks, ns.
 PERIOD_NS = {"seek": 160 * runs.MS, "restart": 40 * runs.MS}
 SECONDS = 40
-# The host's longest times, ns: the worker's run is in `submit`, and behind it up to seven completions.
+# The host's longest times, ns; `submit` contains a run of the target's worker.
 HOST_NS = {"release": 500_000, "submit": 600_000, "complete": 100_000, "reply": 600_000}
 TASK_SECTORS = runs.TASK_KIB * 2
 EVENT = re.compile(r" (\d+)\.(\d{6}): block_(bio_queue|rq_issue|rq_complete): (\d+,\d+) (\w+) (?:\d+ )?(?:\(\) )?"
@@ -87,7 +87,7 @@ def canaries():
 
 
 def peers(tidegate):
-    """Returns the kernel's schedulers: as `tune` proves them for the same deadline, and without a proof."""
+    """Returns runs under the kernel's schedulers: `mq-deadline` as `tune` proves it, and two without a proof."""
     found = []
     for load in LOADS:
         tuned, settings = deepest(tidegate, load)

@@ -4,6 +4,7 @@
 import itertools
 
 import overhead
+import owners
 import stress
 import target
 
@@ -75,12 +76,21 @@ def are_caught(machines, tidegate, program):
 
 def is_administered(machines, program):
     """Prints how many steps of administration succeeded, and returns whether all did."""
+    return do_all_succeed(machines, stress.job(program), "under load")
+
+
+def tells_owners_apart(machines, tidegate, program):
+    """Prints how many steps about the owners of requests succeeded, and returns whether all did."""
+    return do_all_succeed(machines, owners.job(program, tidegate.bound_of), "about owners of requests")
+
+
+def do_all_succeed(machines, job, what):
     are_all = True
     print()
     for machine in machines:
-        text = machine.boot(target.PROLOGUE + stress.job(program), machine.target)
+        text = machine.boot(target.PROLOGUE + job, machine.target)
         faults = stress.faults(text)
-        print(f"{machine.kernel.series}: {text.count(chr(10) + 'ok ')} steps under load succeed", flush=True)
+        print(f"{machine.kernel.series}: {text.count(chr(10) + 'ok ')} steps {what} succeed", flush=True)
         print(*(f"FAULT: {machine.kernel.series}: {fault}" for fault in faults), sep="\n")
         are_all &= not faults
     return are_all

@@ -22,8 +22,15 @@ class Tidegate:
         bounds = [task["response_ns_max"] for task in self.ask("check", self.write(workload))["tasks"]]
         return None if None in bounds else max(bounds)
 
+    def bound_of_exports(self, drive_file, serve_file):
+        """Returns the bound at the clients of a serve file, which names the drive file `disk.drive.toml`, ns."""
+        (self.work / "disk.drive.toml").write_text(drive_file)
+        path = self.work / "run.serve.toml"
+        path.write_text(serve_file)
+        return max(task["response_ns_max"] for task in self.ask("check", path)["tasks"])
+
     def tune(self, run):
-        """Returns the settings by attribute, and the reasons against them, of which a proved run has none."""
+        """Returns the settings by attribute, and the reasons against them; a proved run has no such reasons."""
         root = rehearsal.machine(self.work / "machine")
         report = self.ask("tune", "sda", self.write(runs.workload(run)), "--root", root)
         settings = {setting["attribute"]: setting["new"] for setting in report["settings"]}

@@ -27,7 +27,7 @@ class Result:
 
     @property
     def load_rate(self):
-        """Requests of the loads in a second."""
+        """Returns the loads' requests per second."""
         jobs = [job for task in self.jobs.values() for job in task]
         return self.load_requests * 1e9 / (max(end for _, end in jobs) - min(begin for begin, _ in jobs))
 

@@ -69,7 +69,7 @@ def in_unit(unit, sources, seconds, end):
 
 
 def parts(text):
-    """Returns what the guest printed by name; `run` is what the load generator and the trace say."""
+    """Returns the parts of the guest's output by name; `run` has those of the load generator and the trace."""
     found = {}
     run, *rest = re.split(r"^watch begin (\w+)\n", text, flags=re.M)
     found["run"] = run
@@ -109,7 +109,7 @@ def check(run, text, bound):
     # time, and the next one is then early.
     faults += [f"{entry['name']}: {entry['beyond']} of {entry['requests']} requests beyond the contract"
                for entry in report["entries"] if entry["beyond"] * BEYOND_PART > entry["requests"]]
-    # The response lies within the client's call. How much longer that takes is the processor's matter.
+    # The response lies within the client's call. How much longer the call takes depends on the processor.
     if max(jobs) < longest:
         faults.append(f"the longest response is {longest} ns, at the client {max(jobs)} ns")
     # The trace counts from the insertion, which follows the queueing, and in us.
@@ -181,7 +181,7 @@ def cost_job():
 
 
 def show_cost(machines):
-    """Prints the processor's time that a watched request costs, and returns whether there is one."""
+    """Prints the processor time that a watched request costs, and returns whether it could be measured."""
     print("\n|kernel|request ns|watched ns|lost|\n|---|---|---|---|", flush=True)
     for machine in machines:
         text = machine.boot(machine.scsi_prologue + cost_job(), machine.scsi + machine.target)

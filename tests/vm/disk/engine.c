@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One disk per module: its parameters, and the figures that the judge reads. */
+/* One disk per module: its parameters, and the figures that the bench reads. */
 #include "engine.h"
 #include "mechanics.h"
 
@@ -14,14 +14,16 @@ static unsigned int kind;	/* enum kind */
 module_param(kind, uint, 0444);
 static unsigned int access_max_ns = 18000000;
 module_param(access_max_ns, uint, 0444);
+static unsigned int age_max_ns;
+module_param(age_max_ns, uint, 0444);
 
-/* For the judge: requests served, the latest timer, and the longest drain beyond the contract. */
+/* For the bench: requests served, the timer's largest lateness, and the longest excess of a drain. */
 static unsigned long served;
 module_param(served, ulong, 0444);
 static unsigned long late_ns;
 module_param(late_ns, ulong, 0444);
 static unsigned long overrun_ns;
-module_param(overrun_ns, ulong, 0444);
+module_param(overrun_ns, ulong, 0644);
 
 static DEFINE_SPINLOCK(lock);
 static struct mechanics mechanics;	/* under lock */
@@ -72,6 +74,7 @@ int engine_start(void (*complete)(void *request))
 	tell = complete;
 	mechanics.kind = kind;
 	mechanics.access_max = access_max_ns;
+	mechanics.age_max = age_max_ns;
 	mechanics.sectors = engine_sectors();
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 	hrtimer_setup(&timer, expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);

@@ -41,12 +41,13 @@ static u64 end_of(const struct mechanics *disk, const struct place *request, u64
 	return there + wanted - angle + div_u64((u64)request->sectors * TURN_NS, TRACK_SECTORS);
 }
 
-/* SEEK: serves the request that can complete first, unless one is being served. */
+/* SEEK: serves the request that can complete first, unless one is being served or the oldest has waited too long. */
 static void serve(struct mechanics *disk)
 {
 	struct place *best = NULL;
 	u64 first = 0;
 	unsigned int i;
+	bool is_late = disk->age_max && disk->count && disk->free_at > disk->held[0].came + disk->age_max;
 
 	for (i = 0; i < disk->count; i++) {
 		struct place *place = &disk->held[i];
@@ -55,7 +56,7 @@ static void serve(struct mechanics *disk)
 		if (place->end)
 			return;
 		end = end_of(disk, place, max(disk->free_at, place->came));
-		if (!best || end < first) {
+		if (!best || (end < first && !is_late)) {
 			best = place;
 			first = end;
 		}

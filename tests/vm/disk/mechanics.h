@@ -32,6 +32,7 @@ enum kind {
 struct mechanics {
 	enum kind kind;
 	u64 access_max;	/* ns: the longest access of one request alone */
+	u64 age_max;	/* ns: SEEK, the wait after which the oldest is served first; 0: never */
 	u64 sectors;	/* of the disk */
 	struct place held[DEPTH_MAX];
 	unsigned int count;

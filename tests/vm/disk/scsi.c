@@ -5,6 +5,7 @@
  */
 #include "engine.h"
 #include "mechanics.h"
+#include "store.h"
 
 #include <linux/module.h>
 #include <linux/version.h>
@@ -20,6 +21,10 @@
 #endif
 
 #define SECTOR 512
+
+/* Whether the disk keeps written data; otherwise it copies no data at all. */
+static bool keeps_data;
+module_param(keeps_data, bool, 0444);
 
 static struct device *parent;
 static struct Scsi_Host *host;
@@ -74,6 +79,19 @@ static void capacity(struct scsi_cmnd *cmd, bool is_long)
 	reply(cmd, data, 8);
 }
 
+/* Copies the data and gives the command to the mechanics. */
+static int move(struct scsi_cmnd *cmd, bool writes)
+{
+	struct request *rq = scsi_cmd_to_rq(cmd);
+
+	if (keeps_data && store_copy(scsi_sglist(cmd), scsi_sg_count(cmd), blk_rq_pos(rq), writes)) {
+		cmd->result = DID_ERROR << 16;
+		scsi_done(cmd);
+		return 0;
+	}
+	return engine_add(cmd, rq) ? 0 : SCSI_MLQUEUE_DEVICE_BUSY;
+}
+
 static int queue_command(struct Scsi_Host *unused, struct scsi_cmnd *cmd)
 {
 	/* A header, and the caching page with the cache off. */
@@ -83,9 +101,10 @@ static int queue_command(struct Scsi_Host *unused, struct scsi_cmnd *cmd)
 	switch (cmd->cmnd[0]) {
 	case READ_10:
 	case READ_16:
+		return move(cmd, false);
 	case WRITE_10:
 	case WRITE_16:
-		return engine_add(cmd, scsi_cmd_to_rq(cmd)) ? 0 : SCSI_MLQUEUE_DEVICE_BUSY;
+		return move(cmd, true);
 	case INQUIRY:
 		inquiry(cmd);
 		break;
@@ -165,6 +184,7 @@ static void __exit bench_exit(void)
 	scsi_host_put(host);
 	root_device_unregister(parent);
 	engine_stop();
+	store_free();
 }
 
 module_init(bench_init);

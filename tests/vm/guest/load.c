@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tasks and loads on one block device, with direct I/O, one request for each thread:
+ * Tasks and loads on one block device or file, with direct I/O, one request for each thread:
  *
  *   load DEVICE SECONDS SOURCE...
  *     task:PERIOD_US:SPREAD_US:KIB:r|w   real-time class; releases are PERIOD to PERIOD + SPREAD
  *                                        apart, and all tasks with the same two figures release together
  *     read:THREADS:KIB                   best effort, random places
  *     write:THREADS:KIB                  best effort, each thread in sequence
+ *     scan:THREADS:KIB                   the same with reads
  *
  * Threads with the same request size use different places, so that a trace tells requests apart. At
  * the end it prints, for each thread, `source INDEX task|load REQUESTS RESPONSE_MAX`, and for each
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,6 +159,8 @@ static void parse(const char *text)
 		add((struct source){ .size = kib * 1024 }, threads);
 	else if (sscanf(text, "write:%u:%llu", &threads, &kib) == 2)
 		add((struct source){ .writes = true, .in_sequence = true, .size = kib * 1024 }, threads);
+	else if (sscanf(text, "scan:%u:%llu", &threads, &kib) == 2)
+		add((struct source){ .in_sequence = true, .size = kib * 1024 }, threads);
 	else
 		fprintf(stderr, "load: no source: %s\n", text), exit(1);
 }
@@ -170,6 +174,17 @@ static void report(const struct source *source)
 		       (unsigned long long)source->jobs[i].end);
 }
 
+/* Finds the size of a block device or a file; false if it has none. */
+static bool find_size(int fd)
+{
+	struct stat facts;
+
+	if (fstat(fd, &facts))
+		return false;
+	device_size = facts.st_size;
+	return !S_ISBLK(facts.st_mode) || !ioctl(fd, BLKGETSIZE64, &device_size);
+}
+
 int main(int count, char **arguments)
 {
 	pthread_attr_t small;
@@ -179,7 +194,7 @@ int main(int count, char **arguments)
 		return 1;
 	device = arguments[1];
 	fd = open(device, O_RDONLY);
-	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &device_size))
+	if (fd < 0 || !find_size(fd))
 		fail(device);
 	for (int i = 3; i < count; i++)
 		parse(arguments[i]);

@@ -4,4 +4,5 @@
 mod conformance;
 mod plans;
 mod portable;
+mod signs;
 mod simulated;

@@ -79,7 +79,7 @@ fn a_wrong_plan_is_refused_with_its_reason() {
 }
 
 /// Goal: the kernel knows the plans under which best effort may wait for ever. Method: all tasks
-/// pause and the device is idle; a best-effort request is sent under every plan but those.
+/// pause and the device is idle; a best-effort request is sent under every other plan.
 #[test]
 fn a_plan_that_starves_best_effort_is_known() {
     let Some(objects) = Objects::compile() else { return println!("skipped: cc is not installed") };
