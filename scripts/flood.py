@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Measures how long one tenant's client waits while another tenant floods its export.
 
-The server exports a drive in memory to two tenants. `keeper` has a contract and reads 4 KiB each
-45 ms. `flooder` has no contract, connects many times and sends very many requests at once, each of
-which zeroes 256 KiB. Each round starts a new server, because a server's first allocations take
-time. The keeper's wait is measured at its client, from sending to answer, so it includes the host
-and both programs; the bound is the service's.
+The server exports a drive in memory to two tenants. `keeper` has a contract and reads 4 KiB every
+45 ms. `flooder` has no contract, opens many connections and sends very many requests at once, each
+of which zeroes 256 KiB. Each round starts a new server, because a server's first allocations take
+time. The keeper's wait is measured at its client, from request to reply, so it includes the host
+and both programs; the bound covers the service alone.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def keep(work, floods_at, until, waits):
 
 
 def flood(work, floods_at, connections, requests):
-    """Sends all requests at once, then receives the answers."""
+    """Sends all requests at once, then receives the replies."""
     handles = [connected(work, "flooder") for _ in range(connections)]
     time.sleep(max(0.0, floods_at - time.monotonic()))
     for handle in handles:

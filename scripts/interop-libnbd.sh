@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs libnbd's own tests of servers against `tidegate serve`: libnbd starts the server by socket
-# activation, in plain, with certificates and with a pre-shared key.
+# activation, without TLS, with certificates and with a pre-shared key.
 #
 # usage: scripts/interop-libnbd.sh PROGRAM LIBNBD
 #

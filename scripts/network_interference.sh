@@ -5,8 +5,9 @@
 #
 # usage: scripts/network_interference.sh TARGET_DIR [bounds|quality|all [FOLDER]]
 #
-#   bounds    measured demand and load without traffic, with it above and below the measuring
-#             thread, and under `tidegate cpu serve` (figures 5.10, 5.12, 5.15); profiles go to FOLDER
+#   bounds    measured demand and load without traffic, and with traffic: the service above the
+#             measuring thread, below it, and under `tidegate cpu serve` (figures 5.10, 5.12, 5.15);
+#             profiles go to FOLDER
 #   quality   missed deadlines and lost heartbeats by execution time of a task, with the service
 #             in the background, in the foreground, and served (figures 5.16, 5.17)
 #

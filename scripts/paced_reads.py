@@ -4,11 +4,11 @@
 
   paced_reads.py DEVICE | SOCKET[#EXPORT]  --seconds S [--period-ms 160] [--size-kib 256]
 
-Releases are absolute: a late answer does not delay later releases. Prints a line for each read: its
+Releases are absolute: a late reply does not delay later releases. Prints a line for each read: its
 release, its delay from release to sending, and its response time from the release, all in ms. The
 caller sets real-time scheduling and I/O priority (`chrt -f 20`, `ionice -c1`).
 
-fio cannot do this: with `rate` it sleeps again after each answer (3.33), and its NBD engine fails
+fio cannot do this: with `rate` it sleeps again after each reply (3.33), and its NBD engine fails
 with `io_submit_mode=offload`, which would avoid that.
 """
 

@@ -3,12 +3,12 @@
 """Compares Tidegate with Linux schedulers and NBD servers: one disk, one stream with deadlines, 64 best-effort reads.
 
 A simulated drive is attached as a block device (`tidegate drive attach`, root). One client reads
-256 KiB each 160 ms, with I/O priority of class rt; others keep 64 random reads of 256 KiB
+256 KiB every 160 ms, with I/O priority of class rt; others keep 64 random reads of 256 KiB
 outstanding, as one process or as 64. Each row puts a different layer between them and the disk:
 
   none mq-deadline kyber bfq            the kernel's scheduler of the device as it is delivered
   mq-deadline-expert bfq-expert         with the settings of EXPERT
-  mq-deadline-4 bfq-strict              with four requests at most, and with strict guarantees alone
+  mq-deadline-4 bfq-strict              nr_requests = 4 alone, and strict guarantees alone
   nbdkit-file      nbdkit's file plugin on the device (scheduler none), both clients by NBD
   qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
   tidegate-device  tidegate serve on the same device, without knowledge of positions
@@ -41,7 +41,7 @@ PERIOD_MS = 160
 # The stream's contract is a little shorter than its period, because the client may send one request
 # late and the next on time.
 CONTRACT_MS = 150
-# The error in the knowledge of the disk's positions that a late host may cause.
+# The error in predicted access times that a late host may cause.
 MARGIN_MS = 3
 SIZE_KIB = 256
 OUTSTANDING = 64
@@ -305,7 +305,7 @@ def line(row, processes, times, rate, limit):
 
 
 HEADER = (
-    "| between | processes | jobs | worst ms | 99 % ms | 99.9 % ms | best effort MB/s | bound ms |\n"
+    "| layer | processes | jobs | worst ms | 99 % ms | 99.9 % ms | best effort MB/s | bound ms |\n"
     "|---|---|---|---|---|---|---|---|"
 )
 

@@ -4,9 +4,9 @@
 
     sweep_cluster.py [POINTS]
 
-It needs the package with its extra `sweep`. Blocks of both clusters alternate, so that other load of
-the machine hits both alike. In the last block of two workers, one is killed. The processor time is
-that of the workers, and of this process, which has the schedulers.
+It needs the package with its extra `sweep`. Blocks of points alternate between the clusters, so that
+other load of the machine affects both alike. In a last block on two workers, one is killed. It prints
+the processor time of the workers, and of this process, which runs the client and the schedulers.
 """
 
 import os

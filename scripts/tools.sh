@@ -18,7 +18,7 @@ install() {
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >/dev/null 2>&1
 }
 
-# What the build lacks.
+# Prints the packages that the build lacks.
 lacking() {
     command -v cc >/dev/null 2>&1 || echo gcc libc6-dev
     command -v pkg-config >/dev/null 2>&1 || echo pkg-config

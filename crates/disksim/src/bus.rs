@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The path from the host to a disk: the transfer time of a sector on its slowest part.
+//! The path from the host to a disk: the time that a sector takes on the slowest part of it.
 //!
 //! Files that describe a whole system have a topology: nested components, each an instance of a
 //! block. The disk's bus and the controller above it transfer at their own rates; the slowest of
@@ -28,7 +28,7 @@ const KNOWN: Known<'_> = Known {
     ],
 };
 
-/// The picoseconds for a sector of a read and of a write.
+/// The time that a sector takes on the bus, in ps, for reads and for writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SectorTimes {
     pub(crate) read_ps: u64,
@@ -143,7 +143,8 @@ fn section_times(section: &Section) -> Result<SectorTimes, ImportError> {
     Ok(SectorTimes { read_ps: both_ps, write_ps: both_ps })
 }
 
-/// Returns the names of the components above the first one that `is_it`, outermost first.
+/// Returns the names of the components above the first one for which `is_it` is true, outermost
+/// first.
 fn way_to<'a>(
     document: &'a Document,
     list: &List,

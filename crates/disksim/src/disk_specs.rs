@@ -44,7 +44,7 @@ pub(crate) struct DiskSpecs {
     /// 0 off, 1 appends, 2 on.
     pub(crate) fast_write: u32,
     pub(crate) read_hits_on_writes: bool,
-    /// Whether full, partial or intermediate hits are served beside a request that uses the
+    /// Whether full, partial or intermediate hits are served while another request uses the
     /// heads.
     pub(crate) sneaky_read_hits: bool,
     pub(crate) write_prebuffering: bool,

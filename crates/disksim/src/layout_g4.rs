@@ -62,8 +62,8 @@ fn nodes(section: &Section) -> Result<String, ImportError> {
     Ok(text)
 }
 
-/// Writes the entries of a node: eight numbers, the kind of the repeated piece, its number, and a
-/// track's head.
+/// Writes the entries of a node: eight numbers, the kind of the repeated piece, its number, and for
+/// a track the head.
 fn entries(section: &Section, node: &List, text: &mut String) -> Result<(), ImportError> {
     let mut values = node.values.iter();
     while values.len() > 0 {

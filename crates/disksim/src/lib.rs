@@ -5,10 +5,10 @@
 //!   system (.parv) --> disk (.diskspecs) --> model (.model) --> layout
 //!                                                           --> mechanism --> seek curve
 //! ```
-//! Each file can contain what it would otherwise name. Files are recognised by content, so they
-//! can be given in any order; files that are named but not given are searched for beside the file
-//! that names them. No code here is specific to a drive: each parameter is represented or
-//! reported.
+//! A file can also contain a part itself instead of naming the part's file. Files are recognised by
+//! content, so they can be given in any order; files that are named but not given are searched for
+//! beside the file that names them. No code here is specific to a drive: each parameter is
+//! represented or reported.
 
 mod bus;
 mod content;
@@ -77,7 +77,7 @@ pub fn import(paths: &[PathBuf], files: &dyn Files) -> Result<Import, ImportErro
     Ok(Import { drive: drive_file(depth, mechanics, &disk, &report), report })
 }
 
-/// Returns the only disk that the given files describe, completely or only its mechanics.
+/// Returns the only disk that the given files describe: the whole disk, or else only its mechanics.
 fn the_disk(library: &Library<'_>, report: &mut Report) -> Result<Section, ImportError> {
     for kind in [FileKind::Disk, FileKind::Model] {
         let mut chain = Chain::new(library, kind);

@@ -121,7 +121,7 @@ impl<'a> Library<'a> {
         Ok(())
     }
 
-    /// Returns the given files that can describe something.
+    /// Returns the given files, without copies and without files that are no parameter files.
     pub(crate) fn given(&self) -> &[Rc<Document>] {
         &self.given
     }

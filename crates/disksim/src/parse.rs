@@ -139,8 +139,8 @@ impl Parser<'_> {
         Ok(List { span: begin, values })
     }
 
-    /// Returns whether more comes before `end`, which is consumed; `begin` is the opening
-    /// bracket.
+    /// Returns whether more comes before `end`; if `end` is next, consumes it. `begin` is the
+    /// opening bracket.
     fn goes_on(&mut self, end: TokenKind, begin: Span) -> Result<bool, FileError> {
         self.skip_commas();
         if self.next.kind == TokenKind::End {

@@ -15,7 +15,7 @@ use super::report::{IgnoredParameter, Report};
 use super::tree::{Block, List, Parameter, Value};
 use super::words::Span;
 
-/// The longest time of any step of a disk, one minute: a longer one is in another unit.
+/// The longest time of any step of a disk, one minute: a longer one must be in another unit.
 pub(crate) const TIME_NS_MAX: i128 = 60_000_000_000;
 
 /// A block with its file.

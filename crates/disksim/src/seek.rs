@@ -166,7 +166,7 @@ fn six_values(mechanism: &Section) -> Result<SixValues, ImportError> {
         per_root_ns: mechanism.whole_of(per_root, name, 6)?,
         long_ns: mechanism.whole_of(long, name, 6)?,
         per_cylinder_ps: mechanism.whole_of(per_cylinder, name, 9)?,
-        // -1: the formula also gives one cylinder.
+        // With -1, the formula also gives the time for one cylinder.
         one_ns: u64::try_from(one_ns).ok(),
     })
 }

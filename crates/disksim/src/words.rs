@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Splits a parameter file into words and signs, each with its place.
+//! Splits a parameter file into words and punctuation marks, each with its place.
 //!
-//! A word is the text between blanks and signs: a name, number or file name. A `#` at the
+//! A word is the text between blanks and marks: a name, number or file name. A `#` at the
 //! beginning of a word begins a comment, which continues to the end of the line.
 
 use std::ops::Range;
@@ -51,7 +51,7 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// A word or a sign, with its place.
+/// A word or a punctuation mark, with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,

@@ -24,7 +24,7 @@ pub struct Amortised {
     pub seek_min: Duration,
     /// One rotation: the longest wait for the first sector.
     pub rotation_max: Duration,
-    /// Longest transfer of one request of the given size.
+    /// Longest transfer of one request, of the size for which the batch's time is bounded.
     pub transfer_max: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Amortised {
     }
 
     /// Returns the longest time that a batch of `requests` requests spends in seeks if the disk
-    /// begins at the better end.
+    /// serves it in one sweep from the nearer end.
     ///
     /// # Equation
     /// 7.4.1.5: 1.5 (t_seek^max - t_seek^min) + n t_seek^min, rounded up; 0 for no request.
@@ -74,7 +74,7 @@ impl Amortised {
     ///
     /// # Assumptions
     /// The disk serves in two sweeps and without errors. The source itself measured single requests
-    /// above this figure (7.4.2), so it is a model, not a manufacturer's guarantee.
+    /// above this figure (7.4.2), so the figure follows from a model and is no guarantee.
     ///
     /// # Panics
     /// If the result exceeds [`Duration::MAX`].

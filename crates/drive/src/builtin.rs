@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The drive files built into Tidegate, by name: the files of the folder `drives/`.
 //!
-//! Names are fixed because workload files use them. A name without a file is refused, never
-//! replaced by another drive.
+//! Names are fixed because workload files use them. An unknown name is refused, never replaced by
+//! another drive.
 
 use tidegate_model::{DriveFile, FileError};
 
-/// The names with their files.
+/// Each name with the text of its drive file.
 const FILES: [(&str, &str); 9] = [
     ("maxtor-atlas-10k-v", include_str!("../../../drives/maxtor-atlas-10k-v.drive.toml")),
     ("fujitsu-max3036rc", include_str!("../../../drives/fujitsu-max3036rc.drive.toml")),
@@ -36,7 +36,7 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Returns whether `name` names a built-in drive and is not a path.
+/// Returns whether `name` is a built-in drive's name, so that it is not taken for a path.
 pub fn is_name(name: &str) -> bool {
     names().any(|known| known == name)
 }

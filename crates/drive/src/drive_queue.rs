@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive in real time, with a queue for the requests that do not fit on it yet and a
-//! payload for each request.
+//! A simulated drive in real time, with a queue for the requests for which it has no room yet and
+//! a payload for each request.
 //!
 //! ```text
 //!   submit ---> waiting, in order ---> on the drive, at most K ---> done
@@ -20,7 +20,7 @@ use crate::{Completion, Drive};
 pub enum Work {
     /// A read or a write.
     Transfer(Request),
-    /// Makes everything answered so far durable.
+    /// Makes all writes completed so far durable.
     Flush(RequestId),
 }
 

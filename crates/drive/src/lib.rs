@@ -3,12 +3,14 @@
 //!
 //! A drive accepts up to K requests and completes them in its own order. It has no clock: its
 //! host tells it the time, which is virtual in the simulator and real in the engine. [`Drive`]
-//! documents the protocol. Each drive has its own file; `spaced.rs` holds what the drives share.
+//! documents the protocol. Each drive has its own file; `spaced.rs` holds the code that the
+//! pseudo-disk and the recorded drive share.
 
 #![warn(clippy::float_arithmetic)]
 
 pub mod amortised;
 pub mod builtin;
+pub mod data_sheet;
 mod drive_queue;
 mod make;
 pub mod mechanical;

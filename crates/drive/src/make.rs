@@ -3,7 +3,7 @@
 //!
 //! - [`build`] makes one for a workload. The workload's largest request decides the table, as in
 //!   the proof: a size that was not measured is covered by the next larger measured size. The
-//!   pseudo-disk also honours the costs of different requests, which a proof may charge.
+//!   pseudo-disk also honours the costs of individual requests, because a proof may charge them.
 //! - [`from_parts`] makes one from the file's parts, for any workload.
 //! - [`from_table`] makes one from the table of one kind of request.
 //! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
@@ -125,7 +125,8 @@ pub fn build(
     }
 }
 
-/// Returns the kinds of drives that the file has data for, its own first and the slowest one last.
+/// Returns the kinds of drives that the file has data for: the file's own kind first, and of the
+/// others the one that always takes the longest times (`pseudo`) last.
 pub fn kinds(file: &DriveFile) -> Vec<DriveKind> {
     let has_data = |kind: &DriveKind| match kind {
         DriveKind::Mechanical | DriveKind::Ssd => file.parts_of(*kind).is_some(),
@@ -246,7 +247,7 @@ fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildEr
         (false, _) => single(Op::Write),
         (true, true) => {
             let writes = table(file, Op::Write, size)?;
-            // A table of writes without quantiles is reported as such.
+            // Checked first, because `draw_from` below reports missing quantiles as those of reads.
             single(Op::Write)?;
             draw_from(file, Op::Read, size, |reads| Recording::of_both(reads, writes))
         }

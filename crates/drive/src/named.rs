@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds the drive file that a name refers to: a built-in one, or a file.
 //!
-//! The caller reads the file, so that it can refuse what it does not want to read.
+//! The caller supplies the function that reads the file, so the caller decides which files may be
+//! read.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ pub enum NamedError<E> {
     },
 }
 
-/// Returns what is wrong with a name whose file at `path` cannot be read, and the advice.
+/// Returns the error message and the advice for a name that is no built-in drive and whose file at
+/// `path` cannot be read.
 pub fn unreadable(name: &str, path: &Path, source: &impl Display) -> (String, String) {
     let message = format!(
         "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",

@@ -47,7 +47,7 @@ pub fn with_prediction(mut workload: Workload, file: &DriveFile) -> Workload {
 
 fn prediction(requests: &[(Op, Bytes)], file: &DriveFile) -> Option<ServicePrediction> {
     let mechanics = file.mechanics.as_deref()?;
-    // Nothing is predicted for a disk with random faults: only its ceiling counts.
+    // A disk with random faults is not predicted, so there is no prediction error to look up.
     let is_predicted = mechanics.faults.is_none();
     let mut longest = ServicePrediction { ceiling: Duration::ZERO, late_max: Some(Duration::ZERO) };
     for &(op, size) in requests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The pseudo-disk: as slow as its batch table allows, in random order. It is the adversary for
-//! guarantees, and it honours its table: a batch given to the idle drive, joined by no other
-//! request, takes exactly b(n). If requests have individual costs, it honours these too; the
-//! table is then the largest request's.
+//! The pseudo-disk: a drive that is as slow as its batch table allows and completes requests in
+//! random order. It is the adversary that guarantees must withstand, and it honours its table: a
+//! batch given to the idle drive, joined by no other request, takes exactly b(n). If requests have
+//! individual costs, it honours these too; the table is then the largest request's.
 //!
 //! Source: dissertation 9.3.3. Deviation: there b is equation 7.4.1.7, here any table.
 
@@ -10,13 +10,14 @@ use tidegate_model::{BatchTable, CostModel, Duration, Request};
 
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 
-/// Longer than any batch: a day, the longest time that a drive file can state.
+/// The cost of a request whose cost is unknown. It is longer than any batch: a day, the longest
+/// time that a drive file can state.
 const UNKNOWN_NS: u64 = 86_400_000_000_000;
 
 /// The dissertation's pseudo-disk; see the module documentation and [`SpacedDrive`].
 pub type PseudoDisk = SpacedDrive<LongestTimes>;
 
-/// The longest time that a table allows and, if given, the costs.
+/// The longest times that a table allows, limited by the costs of the requests if these are given.
 #[derive(Debug, Clone)]
 pub struct LongestTimes {
     table: BatchTable,
@@ -32,7 +33,8 @@ impl PseudoDisk {
         Self::with_costs(depth, table, None, seed)
     }
 
-    /// Creates the same pseudo-disk, except that it serves a batch in at most the sum of its costs.
+    /// Creates an idle pseudo-disk that serves n requests in b(n) or, if this is less, in the
+    /// longest time that `costs` allows for these requests.
     ///
     /// # Panics
     /// If `depth` is 0.
@@ -42,8 +44,9 @@ impl PseudoDisk {
 }
 
 impl LongestTimes {
-    /// Returns A plus the costs, with the largest possible number of changes of direction; `None`
-    /// if the costs do not cover batches of this size.
+    /// Returns the sum of A (`positioning_max`), the requests' costs, and the largest possible
+    /// number of changes between reads and writes; `None` if the costs do not cover batches of this
+    /// size.
     fn by_costs(&self, mix: Mix, costs_ns: u64) -> Option<Duration> {
         let costs = self.costs.as_ref()?;
         if costs.batch_max.is_some_and(|known_max| known_max < mix.total()) {

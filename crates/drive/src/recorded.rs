@@ -80,8 +80,8 @@ impl BatchTimes for Recording {
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration {
         let share = scale(draw, SHARE_ALL + 1);
         let time = self.time(Op::Read, mix.reads, share) + self.time(Op::Write, mix.writes, share);
-        // At least 1 ns: with a drive that takes no time, a closed loop would never leave one
-        // instant.
+        // At least 1 ns: with a drive that takes no time, a closed loop would stay at one instant
+        // forever.
         time.max(Duration::from_ns(1))
     }
 }
@@ -89,7 +89,7 @@ impl BatchTimes for Recording {
 /// All batches, in the unit of shares: parts per billion.
 const SHARE_ALL: u64 = 1_000_000_000;
 
-/// The share of batches that took at most this long.
+/// A quantile: `share` of the batches took at most `ns`.
 #[derive(Debug, Clone, Copy)]
 struct Level {
     share: u64,
@@ -132,7 +132,7 @@ impl Profile {
 }
 
 fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
-    // Its times were measured at random positions.
+    // The quantiles are those at random places, so the maximum must be too.
     let ns_max = table.random_ns_max()[entry];
     let mut levels = Vec::new();
     let mut highest = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A drive that spreads the completions of a batch evenly over the batch's time and returns its
-//! requests in random order. The pseudo-disk and the recorded drive share these mechanics and
+//! A drive that spreads the completions of a batch evenly over the batch's time and returns the
+//! requests in random order. The pseudo-disk and the recorded drive share this behaviour and
 //! differ only in the source of the batch's time.
 //!
 //! ```text
@@ -138,7 +138,7 @@ struct Outstanding {
 ///
 /// # Invariants
 /// - A burst is planned if and only if a request is outstanding.
-/// - `outstanding.len() <= depth`, and `mix` and `costs_ns` count it.
+/// - `outstanding.len() <= depth`; `mix` and `costs_ns` are the totals of `outstanding`.
 #[derive(Debug, Clone)]
 pub struct SpacedDrive<T> {
     batch_times: T,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A solid-state drive modelled from its parts: channels, dies and planes, a mapping table with
-//! spare flash, a write cache, and garbage collection that interferes with reads.
+//! A solid-state drive modelled from its parts: channels, dies and planes, a mapping table,
+//! over-provisioned flash, a write cache, and garbage collection that interferes with reads.
 //!
 //! ```text
 //!            link                              channels
@@ -133,7 +133,8 @@ impl Params {
 ///
 /// # Invariants
 /// - A die is in `ready` if and only if its write state is `Offered`.
-/// - A die in `stuck` needs garbage collection, but no block would have gained a row.
+/// - A die in `stuck` needs garbage collection, but when it last tried, no block was worth
+///   collecting: none would have gained a row.
 ///
 /// # Complexity
 /// Memory: the tables, 8 to 9 bytes for each unit of flash, and at most K requests; it does not
@@ -340,8 +341,8 @@ impl Drive for SsdDrive {
         }
     }
 
-    /// Completes immediately with power-loss protection, otherwise when the present content of the
-    /// cache is in flash.
+    /// Completes after the command overhead if the drive has power-loss protection, and otherwise
+    /// when the present content of the cache is in flash.
     fn flush(&mut self, now: Time, id: RequestId) {
         self.catch_up(now);
         self.accept(Active::flush(id));

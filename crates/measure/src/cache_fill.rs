@@ -11,8 +11,8 @@ use crate::flow::{Flow, FlowParams};
 use crate::places::TWENTIETH;
 use crate::subject::TrialResult;
 
-/// Writes that take less time than this never count as enough, however long flushes take: at first,
-/// a large cache looks like no cache.
+/// The search goes on while the writes before a flush take less time than this: after few writes, a
+/// large cache looks like none.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
 /// A cache that is not full after this time is too large for the search.
@@ -58,16 +58,17 @@ impl FlushStart {
 /// How many writes fill the cache of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheFill {
-    /// The number at random places.
+    /// The number of writes at random places.
     pub(crate) writes: u32,
-    /// The number at the ends of the disk after which a flush took longest.
+    /// The number of writes at the ends of the target after which a flush took longest.
     pub(crate) ends: u32,
     /// Whether flushes stopped getting longer; false if the search ended before that.
     pub(crate) is_level: bool,
 }
 
 impl CacheFill {
-    /// Evaluates flushes after increasing numbers of writes, doubled each time.
+    /// Returns how many writes fill the cache, from flushes after numbers of writes that double
+    /// each time.
     fn of(tried: &[(u32, Duration)], is_level: bool) -> Self {
         let longest = longest_of(tried);
         let is_as_long = |&&(_, flush): &&(u32, Duration)| !is_longer(longest, flush);

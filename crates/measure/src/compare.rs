@@ -2,9 +2,10 @@
 //! Compares two drive files, figure by figure.
 //!
 //! A figure has changed if it differs by more than the tolerance and by more than its sampling
-//! error explains (`sampling`); if the error is unknown, the tolerance alone decides. Maxima grow
-//! with the number of samples and decide nothing, with one exception: if the second profile holds a
-//! time above the first one's table, that table is refuted for the second profile's device.
+//! error explains (`sampling`); if the error is unknown, the tolerance alone decides. The longest
+//! times of tables grow with the number of samples and decide nothing, with one exception: if the
+//! second profile holds a time above the first one's table, that table is refuted for the second
+//! profile's device.
 
 mod figures;
 mod sampling;
@@ -57,9 +58,10 @@ pub struct Row {
     pub entries: usize,
     /// The median that changed most; preferably one that chance does not explain.
     pub median: Option<Pair>,
-    /// The same for the 99 % quantiles; for rates the slowest stretch, for limits the longest time.
+    /// The same for the 99 % quantiles. For rates it is the slowest stretch, for starvation and
+    /// flushes the longest time.
     pub tail: Option<Pair>,
-    /// The longest time that exceeds the first table most.
+    /// The entry whose longest time rose most above the first table's.
     pub exceeded: Option<Pair>,
 }
 
@@ -131,7 +133,7 @@ fn all_figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
 }
 
 impl Figures {
-    /// Returns how many medians and tails of both were drawn from samples.
+    /// Returns the number of medians and tails that both tables drew from samples.
     fn sampled_beside(&self, other: &Self) -> usize {
         let is_common = |&&entry: &&u32| other.index(entry).is_some();
         let is_sampled = !self.sampling.is_empty() && !other.sampling.is_empty();

@@ -12,8 +12,8 @@ use crate::rounds::{Grid, Measured, Part, Rounds, Trial};
 use crate::run_control::RunControl;
 use crate::subject::{Subject, TrialResult};
 
-/// The shift of a kind's number, which keeps the seeds of two kinds farther apart than one kind has
-/// rounds.
+/// The number of bits by which a kind's index is shifted before it is added to the seed, so that
+/// the seeds of two kinds lie farther apart than one kind has rounds.
 const SEED_SHIFT: u32 = 40;
 
 /// The inputs that all experiments of a measurement share.
@@ -46,8 +46,8 @@ impl Context<'_> {
 
     /// Returns the rounds of an experiment with one kind of request.
     ///
-    /// Each kind has its own places, because a device may still have recently read ones in memory.
-    /// The first kind has the places that it would have if it were measured alone.
+    /// Each kind has its own places, because the device's memory may still hold places of another
+    /// kind. The first kind has the places that it would have if it were measured alone.
     pub(crate) fn rounds(&self, experiment: Experiment, kind: Kind, grid: Grid) -> Rounds {
         let ProfileParams { seed, kinds, .. } = self.params;
         let of_kind = kinds.iter().position(|known| *known == kind).unwrap_or(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cheapest cost model that covers every measured batch: A once for a batch, c for each of
-//! its requests by operation and size, from batches of one kind and of several.
+//! The cheapest cost model that covers every measured batch: a cost A of the batch, and a cost c of
+//! each of its requests, by operation and size. Batches of one kind and of several determine it.
 //!
 //! A linear programme in floats chooses A and c. Soundness does not depend on its solution: the
 //! costs are rounded up to whole nanoseconds, and A is then computed exactly, as the least that
@@ -40,14 +40,14 @@ pub struct Envelope {
     pub positioning_max: Duration,
     /// c, the cost of a request of each kind.
     pub requests: Vec<RequestCost>,
-    /// The largest batch that was measured for every kind. No measurement supports the model beyond
-    /// it.
+    /// The size up to which batches of every kind were measured: the least, over the kinds, of the
+    /// largest batch with requests of that kind. No measurement supports the model beyond it.
     pub batch_max: u32,
     /// The largest amount by which the model exceeds a measured time, in ppm of that time, rounded
     /// up.
     pub overshoot_ppm_highest: u64,
-    /// The indices of the points that determine the model: it exceeds them by no more than rounding
-    /// to whole nanoseconds does, one for A and one for each request.
+    /// The indices of the points that determine the model: it exceeds each of them only by
+    /// rounding, at most 1 ns for A and 1 ns for each request.
     pub tight: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ pub enum EnvelopeError {
         /// The number of kinds.
         kinds: usize,
     },
-    /// A point, by its index, without requests, or with more than 2^32.
+    /// The point of this index has no requests, or 2^32 and more.
     #[error("batch {0} has no requests, or too many to count: leave it out")]
     BatchSize(usize),
     /// The linear programme was not solved. It always has a solution: this is a fault of the
@@ -91,7 +91,7 @@ pub enum EnvelopeError {
 /// 1 ns at least, and `A = max over p of max(0, t_p - sum_k n_pk c_k)`.
 ///
 /// # Bound
-/// Covers every point, exactly. The total overshoot is at most the linear programme's and one
+/// Covers every point, exactly. The total overshoot is at most the linear programme's, plus one
 /// nanosecond for each point and each request, for rounding.
 ///
 /// # Source
@@ -139,7 +139,7 @@ pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> 
     })
 }
 
-/// Checks the points, and returns the largest batch that was measured for every kind.
+/// Checks the points, and returns the `batch_max` of their envelope.
 fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
     for (index, &kind) in kinds.iter().enumerate() {
         if kinds[..index].contains(&kind) {

@@ -21,8 +21,8 @@ pub(crate) struct Facts {
     pub(crate) cell_name: CellName,
     /// The meaning of one of its times, as the drive file states it.
     pub(crate) time: &'static str,
-    /// Whether its longest time matters; if so, its number of samples counts in the minimum over
-    /// the whole measurement.
+    /// Whether its longest time matters; if so, the number of samples that the drive file states is
+    /// at most this experiment's.
     pub(crate) is_about_maxima: bool,
     /// The name of its last cell, if the tail of that cell is estimated.
     pub(crate) tail: Option<&'static str>,

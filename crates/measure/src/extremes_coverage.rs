@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests how often the range of a level contains that level: on simulated disks, whose times follow
-//! no law exactly, against a long run of the same disk.
+//! Tests how often the estimated range of a level contains the true level. The times are those of
+//! simulated disks, which follow no law exactly; a long run of the same disk gives the true level.
 
 use tidegate_model::{Bytes, DriveKind, Op};
 

@@ -49,8 +49,9 @@ const CLIMB_PART: u32 = 4;
 /// last trial. A step of a search then shares no place with the last step for the same entry.
 const CACHED: u64 = 128;
 
-/// A family whose pilot stays below this share of the longest time in most entries, in per cent,
-/// is screened. A pilot's longest time is shorter than a whole measurement's, but not by this much.
+/// A family is screened if its pilot stays below this percentage of the longest time in more than
+/// half of the entries. A pilot's longest time is shorter than a whole measurement's, but not by
+/// this much.
 const FAR_BELOW_PERCENT: u128 = 75;
 
 /// An experiment that can be run at chosen places.
@@ -58,7 +59,8 @@ pub(crate) trait AtPlaces {
     /// Returns where requests can lie, and how many can be outstanding.
     fn flows(&self) -> FlowParams;
 
-    /// Returns how many places a search chooses for a trial of this entry; later ones are random.
+    /// Returns how many places a search chooses for a trial of this entry; all further places are
+    /// random.
     fn chosen(&self, entry: usize) -> usize;
 
     /// Returns a source of places of a family other than random and climbed, for one trial.
@@ -113,13 +115,13 @@ pub(crate) fn grid(samples: u32, round: Round) -> Grid {
     Grid { samples: pilot * ways + main + climb, cells: round.entries, ways: 1 }
 }
 
-/// The samples of each part.
+/// The number of samples in each part.
 struct Shares {
-    /// The samples of each family and entry.
+    /// For each family and entry.
     pilot: u32,
-    /// The samples of each entry.
+    /// For each entry, divided among the families that are not screened.
     main: u32,
-    /// The samples of each entry.
+    /// For each entry.
     climb: u32,
 }
 
@@ -148,7 +150,7 @@ pub(crate) struct ByFamilies<'a> {
 }
 
 impl ByFamilies<'_> {
-    /// Measures all families but random places.
+    /// Measures every family except random places.
     ///
     /// # Errors
     /// If the target fails.
@@ -222,13 +224,14 @@ impl ByFamilies<'_> {
             climb.accept(candidate, took);
             Ok(took)
         })?;
-        // Times that get longer during a search show neither drift nor dependence.
+        // The times of a search grow because the search progresses: they show neither drift nor
+        // dependence.
         found.note_stop(&rounds, &measured);
         Ok(measured.cells)
     }
 
-    /// Returns the rounds of a part. No two parts draw the same places, and none draws the places of
-    /// the experiment that it repeats.
+    /// Returns the rounds of a part. No two parts draw the same places, and none draws the places
+    /// of the experiment that it repeats.
     fn rounds(
         &self,
         phase: Phase,
@@ -255,7 +258,8 @@ impl ByFamilies<'_> {
     }
 
     /// Returns the families that may hold a longest time: those that come near it in half of the
-    /// entries or more. One request alone is far from the previous one in every family.
+    /// entries or more. The entry of one request alone must not decide: that request is far from
+    /// the previous one in every family.
     fn kept(&self, pilot: &[Vec<Vec<Sample>>]) -> Vec<PlaceFamily> {
         let longest = |cell: &[Sample]| cell.iter().map(|sample| sample.took.ns()).max();
         let best = |entry: usize| {

@@ -25,9 +25,9 @@ pub struct Finding {
     pub experiment: Experiment,
     /// The kind of its requests; `None` if it takes several kinds.
     pub kind: Option<Kind>,
-    /// How the host disturbed it.
+    /// How the host disturbed the samples.
     pub disturbance: Disturbance,
-    /// Whether the end differs from the beginning.
+    /// Whether the samples at the end differ from those at the beginning.
     pub drift: Drift,
     /// Whether successive samples depend on each other.
     pub independence: Independence,

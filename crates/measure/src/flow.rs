@@ -66,7 +66,8 @@ impl<'a> Flow<'a> {
         Self { subject, random, outstanding: Vec::new(), returned: Vec::new(), sent_at }
     }
 
-    /// Draws `count` requests at different places. `draw` must sooner or later give as many.
+    /// Draws `count` requests at different places. `draw` must sooner or later give that many
+    /// different places.
     pub(crate) fn different(
         &mut self,
         count: usize,

@@ -14,10 +14,10 @@ use crate::kind::Kind;
 /// The times of flushes after writes of one size, for each start.
 ///
 /// # Shape
-/// The lists are as long as there are starts with samples.
+/// Each list has one entry for each start that has samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlushTimes {
-    /// The number of samples of each case in `start`.
+    /// The smallest number of samples of any start.
     pub samples: u32,
     /// The confidence that this number of samples allows.
     pub confidence: String,

@@ -64,8 +64,8 @@ impl Found {
         self.geometry.rotation.is_some() || self.no_rotation.is_some()
     }
 
-    /// Counts the samples and returns their table. The cells of `rounds` are numbers of requests
-    /// from 1 on.
+    /// Counts the samples and returns their table. The cells of `rounds` stand for numbers of
+    /// requests from 1 on, each with all its starts.
     pub(crate) fn table(&mut self, rounds: &Rounds, measured: &Measured) -> Option<MeasuredTable> {
         let kind = rounds.kind.expect("a table is about one kind");
         let table = table::of(kind, rounds.grid.ways, &measured.cells);
@@ -107,7 +107,7 @@ impl Found {
         }));
     }
 
-    /// Notes that the caller stopped an experiment that has nothing to show.
+    /// Notes that the caller stopped an experiment before it had a result.
     pub(crate) fn stop(&mut self, experiment: Experiment) {
         self.is_cancelled = true;
         self.warnings.push(Warning::NotBegun { experiments: vec![experiment] });

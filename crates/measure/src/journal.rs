@@ -145,7 +145,8 @@ impl Journal {
         self.file.is_some() && self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
     }
 
-    /// Keeps what other programs did in this run so far: it may be killed before its end.
+    /// Keeps what other programs did in this run so far, because the run may be killed before its
+    /// end.
     pub(crate) fn keep_load(&mut self, load: Load) {
         self.load_kept = Some(Instant::now());
         if self.last_run().load != load {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The batches of a drive file whose requests are all of some kinds, and the costs that cover them.
+//! The batches of a drive file whose requests all belong to given kinds, and the costs that cover
+//! these batches.
 
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches};
 use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};

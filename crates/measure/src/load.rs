@@ -100,8 +100,8 @@ impl LoadMeter {
     /// None of ours may be outstanding.
     pub(crate) fn read(&self, facts: &DeviceFacts, ours: Completed) -> Load {
         let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
-        // The kernel may have merged some of ours; then other load does not show, and the
-        // difference must not fall below zero.
+        // The kernel may have merged some of our requests. The difference then hides other load,
+        // and must not fall below zero.
         let others = |earlier| Some(Completed::read(facts)?.since(earlier).since(ours));
         Load::new(self.processor.and_then(passed), self.completed.and_then(others))
     }

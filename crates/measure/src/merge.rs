@@ -71,7 +71,7 @@ pub fn with_tables_of(
         said.extend(of_costs);
     }
     if measured.mechanics.is_some() {
-        // Errors of other mechanics say nothing about these.
+        // Errors of the earlier mechanics say nothing about the new ones.
         file.prediction.clear();
         added.push("mechanics".to_owned());
         file.mechanics.clone_from(&measured.mechanics);
@@ -104,9 +104,8 @@ pub fn with_tables_of(
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// Returns a new file of the `measured` tables, with drains raised to those from `starts`; these
-/// can come from the file of a simulated drive. Also returns a remark if there is no table to
-/// raise.
+/// Returns a new file of the `measured` tables, with drains raised to those from `starts`. Also
+/// returns a remark if there is no table to raise.
 pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile, Option<String>) {
     let mut file = measured.clone();
     let raised = tables::raise_drains(&mut file.drain, starts);

@@ -37,7 +37,7 @@ impl Origin {
         }
     }
 
-    /// Refuses to put times of this origin into the file about `existing`.
+    /// Refuses to put times of this origin into the file with the identity `existing`.
     ///
     /// # Errors
     /// If one is measured on a device and the other simulated.
@@ -61,7 +61,8 @@ pub enum MixedOrigins {
     IntoSimulated,
 }
 
-/// Returns the identity of a file of simulated times that were made from a file of `target`.
+/// Returns the identity of a file of simulated times whose drive was made from the file of
+/// `target`.
 pub fn simulated(target: Identity) -> Identity {
     if Origin::of(&target) != Origin::Device {
         return target;

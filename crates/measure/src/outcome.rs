@@ -60,10 +60,11 @@ pub(crate) fn finish(
         said.push(Warning::NoCosts(error));
         None
     });
+    said.extend(geometry::doubt(&found.geometry).map(Warning::MechanicsAmbiguous));
     let mechanics = mechanics(&found);
     fit(&mut found, mechanics.as_deref());
     let mechanics = mechanics.filter(|disk| {
-        let apart = geometry::cross_check(disk, &found.file.batch).into_iter().next();
+        let apart = geometry::cross_check(disk, &found.file).into_iter().next();
         said.extend(apart.map(|apart| Warning::MechanicsApart { apart }));
         apart.is_none()
     });
@@ -108,7 +109,7 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// The reason why mixed batches alone give no costs, which must cover the tables beside them.
+/// The reason why mixed batches alone give no costs: costs must also cover the batches of one kind.
 const NO_BATCHES: &str =
     "mixed batches are measured together with batches of one kind: `--only batch,mixed`";
 

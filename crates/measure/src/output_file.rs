@@ -49,7 +49,7 @@ pub struct OutputFile {
     existing: Option<Identity>,
 }
 
-/// The file that can exist at the path.
+/// The file that is expected at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// No file.

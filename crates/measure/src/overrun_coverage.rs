@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests how often the predicted rate of overruns (`docs/theory/tolerance.md` section 28) is too
-//! low: independent profiles of simulated disks, and counted overruns of many later batches.
+//! low: simulated disks are profiled independently, and the overruns of many later batches are
+//! counted.
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,7 +30,7 @@ const DRIVES: [&str; 4] = ["ibm-36z15", "fujitsu-max3036rc", "seagate-36es2", "n
 struct Count {
     made: u32,
     wrong: u32,
-    /// Statements that are too low with a fifth of the predicted rate.
+    /// Statements that would be too low if they predicted a fifth of the rate.
     wrong_canary: u32,
 }
 
@@ -42,8 +43,8 @@ impl Count {
         self.wrong_canary += u32::from(5 * counted > predicted);
     }
 
-    /// Returns the largest number of wrong statements that 99 % confidence allows, at a level of
-    /// 1 %: the least k with `P(Bin(made, 0.01) > k) <= 0.01`.
+    /// Returns the largest number of wrong statements that does not refute an error rate of 1 %, at
+    /// 99 % confidence: the least k with `P(Bin(made, 0.01) > k) <= 0.01`.
     fn wrong_max(self) -> u32 {
         let mut term = 0.99_f64.powi(i32::try_from(self.made).expect("a few thousand"));
         let (mut sum, mut most) = (term, 0);

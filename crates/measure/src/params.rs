@@ -143,7 +143,7 @@ pub enum ProfileError {
     /// The measurement was stopped too early.
     #[error("stopped before anything was measured: there is no result")]
     NothingMeasured,
-    /// No ring on the target.
+    /// No ring could be set up on the target.
     #[error(transparent)]
     Ring(#[from] RingError),
     /// The device failed.

@@ -2,7 +2,7 @@
 //! Predicts what a measurement will do, and how long it will take, before it begins.
 //!
 //! The time is an estimate from the pace of the device: a batch of i takes as long as one request
-//! alone plus i - 1 requests of a full device.
+//! alone plus i - 1 requests on a full device.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;

@@ -17,7 +17,7 @@ use crate::warning::Skip;
 pub struct Pace {
     /// The time of one request alone.
     pub alone: Duration,
-    /// The time per request of a full device.
+    /// The time per request on a full device.
     pub in_company: Duration,
     /// The time of one request that others delay; `None` if nothing overtakes it.
     pub starved: Option<Duration>,

@@ -48,8 +48,8 @@ impl ProfileParams {
         }
     }
 
-    /// Returns the kinds of requests that are measured: an experiment that is run alone may have its
-    /// own.
+    /// Returns the kinds of requests that are measured: an experiment that is run alone may have
+    /// its own.
     pub fn measured_kinds(&self) -> Vec<Kind> {
         match self.experiments[..] {
             [experiment] => procedure(experiment).kinds(self),

@@ -69,7 +69,7 @@ pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     )
 }
 
-/// Returns the options of the runs, and what a time of each experiment is.
+/// Returns the options of the runs, and what a time means in each experiment.
 pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
     let mut times: Vec<_> = made.iter().map(|it| it.facts().time).collect();
     times.dedup();

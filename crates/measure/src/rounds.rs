@@ -73,7 +73,7 @@ pub(crate) struct Part {
     phase: Phase,
     /// The families of places, one bit each.
     families: u8,
-    /// The trials of the parts before it, and of all parts; none for a whole experiment.
+    /// The trials of the parts before it, and of all parts; 0 for a whole experiment.
     before: u64,
     total: u64,
 }
@@ -114,7 +114,8 @@ impl Part {
         Self { phase, families, before, total }
     }
 
-    /// Returns the end of its name in the journal. Rounds of other families are other rounds.
+    /// Returns the suffix of the part's name in the journal, which also depends on the families:
+    /// rounds of other families are other rounds.
     fn name(self) -> String {
         let has = |index: &usize| self.families & (1 << index) != 0;
         let names = || {
@@ -214,7 +215,7 @@ impl Rounds {
         format!("{} of {of}{}", self.experiment.name(), self.part.name())
     }
 
-    /// Returns a generator that draws places different from those of earlier runs.
+    /// Returns a generator that draws other places than the runs that left `earlier` rounds.
     fn random(&self, earlier: usize) -> Pcg64 {
         let earlier = u64::try_from(earlier).expect("a number of rounds fits");
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))

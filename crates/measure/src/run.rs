@@ -74,7 +74,8 @@ fn make_one(
     Ok(())
 }
 
-/// Warns of rounds in the journal that were not asked for, and of samples that are not in it.
+/// Warns of rounds in the journal that were not asked for, and of samples that could not be written
+/// to it.
 fn warn_of_journal(context: &mut Context<'_>, found: &mut Found) {
     let journal = &mut *context.control.journal;
     let of = journal.left();

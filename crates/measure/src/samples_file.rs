@@ -8,7 +8,7 @@
 //!   interrupted, killed, the device or the disk failed: kept
 //!    |
 //!    v --resume
-//!   resumed, and kept in any case: it can have been kept on purpose
+//!   resumed, and kept in any case: the user may have kept it on purpose
 //! ```
 
 use std::fs;

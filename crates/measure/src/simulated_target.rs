@@ -29,7 +29,7 @@ const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulatedTargetError {
-    /// A pseudo-disk has the table of one kind of request.
+    /// Several kinds of requests were asked for, but a pseudo-disk has the table of one kind.
     #[error("--model pseudo serves only one operation in one size")]
     SeveralKinds,
     /// No table covers the requests.

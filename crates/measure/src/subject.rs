@@ -35,7 +35,7 @@ pub enum SubjectError {
         /// The device's error.
         source: IoError,
     },
-    /// Execution failed.
+    /// The ring failed.
     #[error(transparent)]
     Ring(#[from] RingError),
     /// The device does not complete its requests.

@@ -7,7 +7,7 @@ use tidegate_model::{Bytes, Duration};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 use crate::experiment::Experiment;
-use crate::geometry::Apart;
+use crate::geometry::{Apart, Doubt};
 use crate::held_up::Disturbance;
 use crate::kind::Kind;
 
@@ -145,6 +145,9 @@ pub enum Warning {
         /// The batch with the largest difference.
         apart: Apart,
     },
+    /// The measurements do not determine a disk.
+    #[error("the geometry is ambiguous, so [mechanics] is missing: {0}")]
+    MechanicsAmbiguous(Doubt),
     /// No costs were found.
     #[error("the costs of different requests are unknown, so [cost] is missing: {0}")]
     NoCosts(String),

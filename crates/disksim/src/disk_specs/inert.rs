@@ -23,7 +23,7 @@ const RULES: [Rule; 10] = [
     // Each sector is waited for in its order.
     rule("Immediate buffer read", BY_SECTOR, 1),
     rule("Immediate buffer write", BY_SECTOR, 1),
-    // Forced to 0 after reading.
+    // DiskSim sets them to 0 after it has read the file.
     rule("Minimum read-ahead (blks)", READ_AHEAD, 0),
     rule("Maximum read-ahead (blks)", READ_AHEAD, 0),
     // Without a mark, the quantity of which it is a share does not matter.

@@ -49,7 +49,7 @@ fn is_good(from: u32, to: u32, time_ns: &impl Fn(u32) -> u64) -> bool {
 
 /// Returns `per_root` times the root of a distance.
 pub(super) fn root_ns(per_root_ns: u64, distance: u32) -> u64 {
-    // Below 2^64 times 2^16.
+    // The square can exceed 128 bits.
     let square = u128::from(per_root_ns).checked_pow(2).map(|square| (square, distance));
     let root = square.and_then(|(square, distance)| square.checked_mul(u128::from(distance)));
     root.map_or(u64::MAX, |square| u64::try_from(square.isqrt()).unwrap_or(u64::MAX))

@@ -93,9 +93,9 @@ pub fn expected_seek_time_ceil(cylinders: u32, seek_time: impl Fn(u32) -> Durati
 /// begins, and a track change takes no time.
 ///
 /// # Panics
-/// If there are no sectors, a track has none, or the figures exceed any disk: the product of
-/// sectors, the request's sectors and a rotation's nanoseconds exceeds 128 bits, or the result
-/// exceeds [`Duration::MAX`].
+/// If there are no sectors, if a track has none, if the product of the sectors, the request's
+/// sectors and a rotation's nanoseconds exceeds 128 bits, or if the result exceeds
+/// [`Duration::MAX`].
 pub fn expected_transfer_time_ceil(
     size: Bytes,
     rotation: Duration,

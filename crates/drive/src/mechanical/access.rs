@@ -6,8 +6,8 @@
 //! drive's completion to the nanosecond, except in two cases:
 //! - A hit in a memory segment other than the one that the heads fill. It completes sooner than
 //!   predicted; the model notices this afterwards and restores the heads' position.
-//! - Writes that memory takes ([`WriteBack::On`]) and faults. After the first of them the model
-//!   predicts `None`, because it cannot follow the heads.
+//! - Writes that memory takes ([`WriteBack::On`]), and faults: the model cannot follow the heads.
+//!   It predicts `None` after the first such write, and always if the description has faults.
 //!
 //! A real spindle drifts against the host's clock, and its phase is unknown at first. `clock.rs`
 //! tracks the phase; while it is unknown, the model of a device predicts `None`.
@@ -45,7 +45,8 @@ struct Prediction {
 #[derive(Debug)]
 struct InFlight {
     completed_at: Time,
-    /// When the drive's memory alone would have completed it; `None` for a write.
+    /// When the drive's memory alone would have completed it; `None` for a write and without a
+    /// read cache.
     hit_at: Option<Time>,
     /// The heads' state before the request.
     before: Heads,
@@ -53,7 +54,7 @@ struct InFlight {
 
 /// A model of a hard disk for hosts; see the module documentation.
 ///
-/// All instants inside but `host_now` are on the platter's clock.
+/// All instants except `host_now` are on the platter's clock.
 #[derive(Debug)]
 pub struct AccessModel {
     mechanism: Mechanism,
@@ -65,7 +66,7 @@ pub struct AccessModel {
     heads: Heads,
     /// The instant last given to `advance`.
     now: Time,
-    /// The same on the host's clock.
+    /// The same instant on the host's clock.
     host_now: Time,
     /// The arm's position, and when it can move for a read, not counting costs that depend on the
     /// read's position.
@@ -87,7 +88,7 @@ impl AccessModel {
     }
 
     /// Creates the model of a device, whose platter is at an unknown angle. It predicts nothing
-    /// before it has found the angle, and after pauses.
+    /// until it has found the angle, and after a pause until it has confirmed the angle.
     ///
     /// # Errors
     /// [`MechanicsError`] if the description is wrong.
@@ -136,7 +137,7 @@ impl AccessModel {
 
     /// Returns the arm's position and when it can move, for a read whose first sector on the
     /// medium is on this track. As in the drive, processing that takes longer than the seek
-    /// delays it.
+    /// delays the arm.
     fn heads_for_read(&self, target: &Target, cylinder: u32, head: u32) -> (Arm, Time) {
         let (arm, free_at) = self.read_from;
         let processing = self.commands.overhead(Op::Read, Need::Memory, target.start.get());
@@ -177,7 +178,7 @@ impl AccessModel {
         Prediction { heads: self.heads.clone(), completed_at: self.now + overhead }
     }
 
-    /// Returns when memory completes a read that it holds.
+    /// Returns when memory completes a read whose sectors it holds.
     fn hit_at(&self, target: &Target) -> Time {
         let begin_at = self.now + self.overhead(Op::Read, Need::Memory, target);
         let mut stream = Stream::new(begin_at, self.bus.read_sector_ps);
@@ -236,7 +237,7 @@ impl AccessModel {
         Stream::gated(begin_at, sector_ps, watermark, delay)
     }
 
-    /// Puts the read sectors into the segment, and lets the heads read ahead behind them.
+    /// Puts the read sectors into the segment, and lets the heads read ahead from their end.
     fn fill(&self, heads: &mut Heads, target: &Target, cached: u64) {
         if heads.reader.segment.is_none() {
             return;
@@ -298,7 +299,8 @@ impl AccessModel {
     }
 }
 
-/// Returns the fields of a target that positioning needs; the other fields are not read.
+/// Returns the target as an extent. Positioning reads only the fields taken from the target; the
+/// others are placeholders.
 fn extent(target: &Target) -> Extent {
     Extent {
         start: target.start,

@@ -21,13 +21,13 @@
 //! serve, the instant at which the bus is free, the last completion. Each request raises U by at
 //! most its S, whether the heads or the memory serve it.
 //!
-//! *Nearest first (SSTF).* For the k-th request that the heads serve, let `c_k` be the cylinder of
-//! the heads and `d_k` the distance to the nearest request that waits. Take r services with
-//! `d_k >= d`. Before each but the first of them, the heads are within the stray s of a request
-//! that waited at all earlier ones, and the last of the requests waited at all of them. So the r
-//! places `c_k` and the place of the last request are at least `d - s` apart. Of r + 1 places on L
-//! cylinders, some two are at most `L / r` apart, so the r-th longest distance is at most
-//! `L / r + s`.
+//! *Nearest first (SSTF).* When the drive chooses the k-th request for the heads, let `c_k` be the
+//! cylinder of the heads and `d_k` the distance to the nearest waiting request. Take any r choices
+//! with `d_k >= d`. At each of them except the first, the heads are within the stray s
+//! ([`InBatch::stray`]) of a request that was waiting at all earlier ones; and the request chosen
+//! last was waiting at all of them. So the r places `c_k` and the place of the request chosen last
+//! are pairwise at least `d - s` apart. Of r + 1 places on L cylinders, some two are at most
+//! `L / r` apart, so the r-th longest distance is at most `L / r + s`.
 //!
 //! *Shortest access first (SATF).* The chosen access takes no longer than an access to the nearest
 //! request, which is at most its movement and one turn. So the same distances count. But a request
@@ -45,7 +45,7 @@
 //! *Begun in memory.* Distances are measured to the first sector of a request. If memory has the
 //! beginning of a read, the heads go straight to a later sector. S includes the path through the
 //! first sector (a movement to it, a turn, and the passage from it), and on that path the heads
-//! arrive no earlier. The argument requires a seek curve on which no detour by other tracks is
+//! arrive no earlier. The argument requires a seek curve on which no detour through other tracks is
 //! shorter than the direct movement: a curve that rises too steeply or has a dent may allow one.
 //! It also requires that the heads stay where they are after a hit. If either fails, the batch is
 //! charged n times the longest service.
@@ -78,19 +78,19 @@ pub struct BatchCeiling<'a> {
     in_batch: InBatch,
     /// The longest time of one request.
     one: Duration,
-    /// Whether the order of the queue bounds distances.
+    /// Whether the order of the queue bounds the distances of the movements.
     is_in_order: bool,
 }
 
 impl<'a> BatchCeiling<'a> {
-    /// Returns the ceilings of batches of these kinds, each an operation and a largest size; `None`
-    /// if the disk's memory takes some of the requests.
+    /// Returns the ceilings of batches of requests of these kinds, each of which is an operation
+    /// and a largest size; `None` if the disk's memory takes some of the requests.
     ///
     /// # Errors
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// As [`Ceiling::of`], for each kind; with reads, also linear in the cylinders, for each
+    /// As [`Ceiling::of`], for each kind; with reads, plus one pass over the cylinders for each
     /// distance between consecutive tracks.
     pub fn of(
         mechanics: &'a Mechanics,
@@ -119,7 +119,7 @@ impl<'a> BatchCeiling<'a> {
             queue: &mechanics.queue,
             stroke: mechanics.cylinders.saturating_sub(1),
             ops: kinds.iter().map(|&(op, _)| op).collect(),
-            // After hits the heads may return to the other end.
+            // If the heads read ahead after hits, a hit may send them to any other cylinder.
             is_in_order: !follows_hits && !has_shortcuts,
             in_batch: all,
             one,
@@ -153,8 +153,8 @@ impl<'a> BatchCeiling<'a> {
     /// Returns the longest wait of a request while other requests are sent and at most `depth`
     /// requests are outstanding; `None` if nothing bounds it.
     ///
-    /// When it has waited for `starvation_ns`, one request is in service and at most `depth - 2`
-    /// older ones go before it.
+    /// When the request has waited for `starvation_ns`, one request is in service and at most
+    /// `depth - 2` older ones go before it.
     pub fn starvation(&self, depth: u32) -> Option<Duration> {
         Some(Duration::from_ns(self.queue.starvation_ns?) + self.in_any_order(depth))
     }
@@ -208,8 +208,8 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// On the built-in disks no detour by other tracks is shorter than the direct movement, so the
-    /// order of their queues bounds distances.
+    /// On the built-in disks no detour through other tracks is shorter than the direct movement, so
+    /// the order of their queues bounds distances.
     #[test]
     fn built_in_disks_have_no_shortcuts() {
         let mut disks = 0;

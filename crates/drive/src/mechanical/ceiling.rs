@@ -6,27 +6,28 @@
 //!     | command   |  movement      |  rotation     |  transfer      | bus, completion |
 //! ```
 //! Each part is the longest that it can be, whatever the disk served before and wherever the
-//! request lies. The sum counts all parts, although no single request need have all of them: it is
-//! an upper bound, which a test checks against an adversary.
+//! request lies. The sum is an upper bound, even if no single request has every part at its
+//! longest; a test checks it against an adversary.
 //!
 //! # Why it is a bound
-//! - *Command.* The heads start when the command is processed, but a movement of the read-ahead
-//!   that has begun is completed first.
+//! - *Command.* The heads start when the command is processed, but a read-ahead movement that has
+//!   already begun is completed first.
 //! - *Rotation and transfer.* After the heads have settled, a sector comes by within one turn. From
-//!   the first sector to the last, the time of reading in order depends only on the layout: spans
-//!   of tracks, the movements between them, and the waits behind these movements. A disk that
-//!   begins in the middle of a request does so only if that ends sooner.
-//! - *Bus.* When the last sector has passed, at most the sectors that the bus is behind remain.
+//!   the first sector to the last, the time of reading in order depends only on the layout: the
+//!   spans of tracks, the movements between them, and the waits after these movements. A disk
+//!   begins in the middle of a request only if it then ends sooner.
+//! - *Bus.* When the last sector has passed the heads, only the sectors by which the bus lags
+//!   remain to be transferred.
 //! - *Faults.* A recalibration and every allowed retry.
 //!
 //! Source: own derivation, from the parts of `tidegate_drive::mechanical`.
 //!
 //! # Which requests are compared
-//! The time between the first and the last sector changes linearly while a request slides along the
-//! disk, except where its beginning or its end passes the end of a track. Requests that end with
-//! the first sector of a track, and requests that begin with the last, therefore include the
-//! longest one. If a layout repeats itself within each zone, the requests around the zones'
-//! beginnings and the disk's end suffice; otherwise all tracks are examined.
+//! As a request slides along the disk, the time between its first and its last sector changes
+//! linearly, except where its beginning or its end passes the end of a track. So the longest time
+//! occurs at a request that ends with the first sector of a track or begins with the last sector of
+//! one. If the layout of each zone repeats, the requests around the zones' beginnings and around
+//! the disk's end suffice; otherwise all tracks are examined.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -58,19 +59,22 @@ pub struct Ceiling {
     pub completion: Duration,
     /// A recalibration and all retries.
     pub faults: Duration,
-    /// What bounds a request within a batch.
+    /// The figures that bound a request within a batch.
     pub in_batch: InBatch,
 }
 
-/// What bounds a request within a batch, whose movement depends on the others.
+/// The figures that bound a request within a batch. Its movement is separate, because it depends on
+/// the other requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InBatch {
-    /// All parts except the movement, including the sectors that the bus is behind at the end.
+    /// All parts except the movement, including the sectors by which the bus lags at the end.
     pub but_movement: Duration,
-    /// The least movement to count: during a shorter one, the bus is still busy.
+    /// The shortest movement to charge: a shorter one ends no sooner, because the bus or the
+    /// processing of the command takes this long.
     pub movement_min: Duration,
-    /// The largest number of cylinders between the first sector of a request and the heads when the
-    /// drive chooses the next request: cylinders of the request itself and of its read-ahead.
+    /// The largest distance, in cylinders, between the first sector of a request and the heads when
+    /// the drive chooses the next request. The heads have then passed the request and perhaps its
+    /// read-ahead.
     pub stray: u32,
 }
 
@@ -108,13 +112,14 @@ impl Ceiling {
 }
 
 /// Returns whether reads of at most `size` can begin in memory and some direct movement takes
-/// longer than a detour by a track that such a read passes before.
+/// longer than a detour through an earlier track of such a read.
 ///
 /// # Errors
 /// [`MechanicsError`] if the description is wrong.
 ///
 /// # Complexity
-/// As [`Ceiling::of`], and linear in the cylinders, for each distance between consecutive tracks.
+/// As [`Ceiling::of`], plus one pass over the cylinders for each distance between consecutive
+/// tracks.
 pub(super) fn has_shortcuts(mechanics: &Mechanics, size: Bytes) -> Result<bool, MechanicsError> {
     let disk = Disk::new(mechanics, size)?;
     Ok(disk.cache.read && disk.mechanism.has_shortcut(disk.steps()))
@@ -191,7 +196,7 @@ impl<'a> Disk<'a> {
         Ceiling { bus, completion, in_batch, ..found }
     }
 
-    /// Returns the most sectors that the heads read ahead behind a read.
+    /// Returns the largest number of sectors that the heads read ahead after a read.
     fn ahead(&self) -> u64 {
         match self.cache.read_ahead {
             _ if !self.cache.read => 0,
@@ -237,7 +242,7 @@ impl<'a> Disk<'a> {
         steps
     }
 
-    /// Returns the sectors that follow each other on one track, for all tracks of this range.
+    /// Returns the runs of consecutive sectors on one track, for all tracks of this range.
     fn runs(&self, range: Range<u64>) -> impl Iterator<Item = Extent> {
         let run = move |next: u64| {
             (next < range.end).then(|| self.mechanism.layout.extent(Lba::new(next), u64::MAX))
@@ -265,14 +270,15 @@ impl<'a> Disk<'a> {
     fn interrupted(&self, reads: Passage) -> Duration {
         let is_moving = self.cache.read && self.cache.read_ahead != ReadAhead::Off;
         match is_moving {
-            // After a hit the heads return to the segment's end from anywhere.
+            // After a hit the heads move to the segment's end, from wherever they are.
             true if self.cache.read_ahead_after_hits => self.mechanism.movement_max(Op::Read),
             true => reads.step,
             false => Duration::ZERO,
         }
     }
 
-    /// Returns how far the bus is behind, at most, when a read's last sector has passed the heads.
+    /// Returns the longest time that the bus still needs when a read's last sector has passed the
+    /// heads.
     fn behind_at_end(&self) -> Duration {
         let overhead = &self.mechanics.overhead;
         let delay = Duration::from_ns(overhead.reconnect_ns + overhead.data_preparation_ns);
@@ -291,7 +297,7 @@ impl<'a> Disk<'a> {
         slow.max(gated)
     }
 
-    /// Returns the time of sectors on the bus, rounded up.
+    /// Returns the time that the bus takes for `sectors` sectors, rounded up.
     fn bus_time(&self, sectors: u64, op: Op) -> Duration {
         let Bus { read_sector_ps, write_sector_ps, .. } = self.mechanics.bus;
         let sector_ps = match op {
@@ -303,7 +309,7 @@ impl<'a> Disk<'a> {
     }
 
     /// Returns the shortest time in which `sectors` sectors pass the heads, rounded down by up to
-    /// two nanoseconds because each instant is rounded up.
+    /// two nanoseconds because the disk rounds each instant up.
     fn medium_time_min(&self, sectors: u64) -> Duration {
         let densest = u128::from(self.most_per_track());
         let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / densest;
@@ -360,7 +366,7 @@ impl<'a> Disk<'a> {
     /// Returns how far the platter turns between two pieces of a request.
     ///
     /// If a track begins just as the heads arrive, the rounding of angles in another cylinder can
-    /// make the heads miss it; so this counts a turn.
+    /// make the heads miss the beginning. So a whole turn is charged in this case.
     fn crossing_units(&self, from: &Extent, to: &Extent, moving: Duration) -> u128 {
         const ROUNDING: u64 = 2;
         let turn = Angle::TURN.units();
@@ -394,8 +400,8 @@ impl<'a> Disk<'a> {
 /// order, a zone repeats itself after two.
 const PERIODS_EXAMINED: u64 = 4;
 
-/// Returns after how many cylinders, or after twice as many, each zone repeats itself; `None` if it
-/// does not.
+/// Returns the number of cylinders after which the layout of each zone repeats (in a serpentine
+/// order, after twice as many); `None` if it does not repeat.
 fn period(zones: &Zones) -> Option<u64> {
     let cylinders = match zones.order {
         TrackOrder::Cylinder

@@ -3,10 +3,10 @@
 //!
 //! It depends on the preceding command, and published figures leave the details open: the figures
 //! of hits "after a read" or "after a write" were taken in streams in which each hit continues the
-//! last. So a command that continues the last one gets the figure for a command after its own kind;
-//! a hit elsewhere gets the figure for a hit after the other kind. Measured traces show this: on a
-//! Seagate ST39102LW, continuing hits take 0.49 ms and hits elsewhere in the read-ahead data take
-//! 0.67 ms, the two figures of its parameter file.
+//! last command. So a hit that continues the last command gets the figure for a hit after its own
+//! kind, and any other hit gets the figure for a hit after the other kind. Measured traces show
+//! this: on a Seagate ST39102LW, continuing hits take 0.49 ms and hits elsewhere in the read-ahead
+//! data take 0.67 ms, the two figures of its parameter file.
 
 use tidegate_model::mechanics::Overhead;
 use tidegate_model::{Duration, Op};
@@ -30,7 +30,8 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Starts without a last command.
+    /// Creates the state of a disk that has served nothing. Its next command counts as one after a
+    /// read that ended before sector 0.
     pub(crate) fn new(overhead: &Overhead) -> Self {
         Self { overhead: overhead.clone(), last_op: Op::Read, last_end: 0 }
     }

@@ -60,7 +60,7 @@ struct PlannedCompletion {
 struct Destage {
     /// Its number in the queue.
     pending: u64,
-    /// Counts the writes that memory took.
+    /// Its number among the writes that memory took.
     number: u64,
     segment: usize,
     /// When its first sector arrived from the host.
@@ -69,7 +69,7 @@ struct Destage {
     last_at: Time,
 }
 
-/// A write that waits for room in memory, and meanwhile in the queue for the heads.
+/// A write that waits for room in memory; meanwhile it also waits in the queue for the heads.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     /// Its number in the queue.
@@ -105,7 +105,7 @@ pub struct MechanicalDrive {
     cache: Cache,
     segments: Segments,
     faults: FaultSource,
-    /// A write that does not continue the last one takes at least this long to position.
+    /// The shortest time to position for a write that does not begin at the heads' next sector.
     write_seek_min: Duration,
     depth: u32,
     queue: DiskQueue,
@@ -214,7 +214,7 @@ impl MechanicalDrive {
 
     /// Serves a request that needs no heads; returns whether it did.
     ///
-    /// An ordered request passes no other, and no other passes a waiting ordered request.
+    /// An ordered request overtakes no other, and no other overtakes a waiting ordered request.
     fn serve_from_memory(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
         let is_ordered = self.queue.honoured(request.tag) == Tag::Ordered;
         if is_ordered || self.queue.has_barrier() {
@@ -265,7 +265,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// Removes the oldest destage that a flush waits for: flushes wait for nothing else.
+    /// Takes from the queue the oldest destage that a flush waits for; `None` if there is none.
     fn next_flushed(&mut self) -> Option<Pending> {
         let before = self.flushes.last()?.before;
         let destages = &self.destages;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Occasional faults at the medium: sectors that need another turn to be read, or cannot be read,
-//! and recalibrations. Seeded; a drive without faults draws nothing.
+//! and recalibrations. They are drawn from a seeded generator; a drive without faults draws
+//! nothing.
 
 use tidegate_model::mechanics::Faults;
 use tidegate_model::{Duration, Outcome, Random};

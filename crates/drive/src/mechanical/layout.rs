@@ -162,8 +162,8 @@ impl Layout {
 
     /// Returns the zones in the order of their sectors.
     ///
-    /// An index does not name zones: each row of its root counts as one, and consecutive rows of
-    /// the same density are one zone.
+    /// An index does not name zones: each row of its root counts as a zone, and consecutive rows of
+    /// the same density count as one zone.
     pub fn zones(&self) -> Vec<ZoneFacts> {
         match self {
             Self::Zones(zones) => zones.facts(),

@@ -135,14 +135,15 @@ impl Mechanism {
         }
     }
 
-    /// Returns whether a direct movement can take longer than a detour by a cylinder whose distance
-    /// from the destination is one of `steps`.
+    /// Returns whether a direct movement can take longer than a detour through a cylinder whose
+    /// distance from the destination is one of `steps`.
     pub(crate) fn has_shortcut(&self, steps: impl IntoIterator<Item = u32>) -> bool {
         self.seek.has_shortcut(steps)
     }
 
-    /// Returns the waiting time after `now` in the access to `extent`: until its first sector is
-    /// under the head or, if the drive begins in the middle, a turn less the transfer time.
+    /// Returns the time from `now` until the first sector of `extent` is under the head. If the
+    /// drive begins in the middle of the extent, returns the movement plus a turn less the extent's
+    /// transfer time, if that is less.
     pub(crate) fn access(&self, arm: Arm, now: Time, extent: &Extent, op: Op) -> Duration {
         let moving = self.reposition(arm, extent.cylinder, extent.head, op);
         let on_track_at = now + moving;
@@ -232,15 +233,15 @@ impl Mechanism {
     /// Returns when the last sector of an extent has passed a head that arrives at `on_track_at`
     /// and begins at `begin_at`.
     ///
-    /// Rounds wait and transfer together: with two roundings the next sectors' beginning would be
-    /// missed by a nanosecond, which costs a turn.
+    /// Rounds wait and transfer together: with two roundings the head would miss the beginning of
+    /// the next sectors by a nanosecond, which costs a turn.
     fn swept_at(&self, extent: &Extent, on_track_at: Time, begin_at: Time) -> Time {
         let left = extent.begin.after(self.rotation.phase(on_track_at)).units();
         let span = extent.span.units();
         let units = if begin_at > on_track_at || left == 0 {
             left + span
         } else {
-            // It began less than a nanosecond ago.
+            // The first sector began less than a nanosecond ago.
             span.saturating_sub(Angle::TURN.units() - left)
         };
         on_track_at + self.rotation.sweep(Angle::from_units(units))

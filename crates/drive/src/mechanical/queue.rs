@@ -3,8 +3,8 @@
 //!
 //! In order of precedence:
 //! 1. *Head of queue.* Such a request is next; if there are several, the last to arrive, as in
-//!    SCSI-2. It passes every other request, even one that has waited too long: a host that sends
-//!    only such requests starves the others intentionally.
+//!    SCSI-2. It overtakes every other request, even one that has waited too long: a host that
+//!    sends only such requests starves the others intentionally.
 //! 2. *Starvation.* Otherwise the oldest request is next if it has waited for at least
 //!    `starvation_ns`. So of several starved requests the one that waited longest is next.
 //! 3. *Ordered.* Otherwise, if the oldest request is ordered, it is next. If not, only requests
@@ -108,7 +108,7 @@ impl DiskQueue {
         line.push(pending);
     }
 
-    /// Returns the tag as far as the drive honours it.
+    /// Returns the tag if the drive honours it, and otherwise [`Tag::Simple`].
     pub(crate) fn honoured(&self, tag: Tag) -> Tag {
         match tag {
             Tag::Priority if self.honours_priority => tag,
@@ -117,7 +117,7 @@ impl DiskQueue {
         }
     }
 
-    /// Returns whether an ordered request waits: later requests must not pass it.
+    /// Returns whether an ordered request waits: later requests must not overtake it.
     pub(crate) fn has_barrier(&self) -> bool {
         self.barrier_count > 0
     }
@@ -128,10 +128,10 @@ impl DiskQueue {
     ///
     /// # Complexity
     /// O(queue): one look at each tag if any is not simple; one move of the requests younger than
-    /// the chosen one. Schedulers by access call [`Reach::access_min`] once for each eligible
-    /// request and [`Reach::access`] once for those that it leaves undecided; other schedulers
-    /// call neither. A request chosen by rules 1 to 3 needs no look at the others. Nothing is
-    /// allocated.
+    /// the chosen one. Schedulers by access call [`Reach::access_min`] at most once for each
+    /// eligible request and [`Reach::access`] once for each that this bound does not rule out;
+    /// other schedulers call neither. A request chosen by rules 1 to 3 needs no look at the others.
+    /// Nothing is allocated.
     pub(crate) fn take(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let taken = match self.head_of_queue.pop() {
             Some(head) => head,

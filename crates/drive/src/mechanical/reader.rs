@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The heads passing through consecutive sectors: first those that a read requests, then those
-//! behind it, until another command needs the heads.
+//! after it, until another command needs the heads.
 //!
 //! Read-ahead is computed lazily: a run costs nothing until the drive needs its state.
 
@@ -142,15 +142,15 @@ impl Reader {
         }
     }
 
-    /// Returns how many sectors immediately before the first requested one passed the head on the
-    /// same track before it.
+    /// Returns how many sectors immediately before the first requested sector, on the same track,
+    /// passed the head while it waited for that sector.
     pub(crate) fn passed_before(&self, rotation: Rotation) -> u64 {
         let Some(Piece { extent, on_track_at, begin_at, late_sectors, .. }) = self.first else {
             return 0;
         };
         let before = extent.start.get() - extent.track_begin.get();
         if late_sectors > 0 {
-            // The whole track passed between its last sector and its first.
+            // The head began in the middle of the extent and later passed all sectors before it.
             return before;
         }
         let waited = u128::from((begin_at - on_track_at).ns());
@@ -166,7 +166,7 @@ impl Reader {
         self.piece = None;
     }
 
-    /// Starts read-ahead behind a read that ended at `end`, whose segment starts at
+    /// Starts read-ahead after a read that ended at `end`, whose segment starts at
     /// `segment_start`.
     pub(crate) fn follow(&mut self, mechanism: &Mechanism, cache: &Cache, read: (u64, u64)) {
         self.work_out_limit(mechanism, cache);
@@ -206,7 +206,8 @@ impl Reader {
         }
     }
 
-    /// Returns the next piece to read ahead, if the rule allows reading beyond the track.
+    /// Returns the next piece to read ahead; `None` at the limit, or if the rule forbids the
+    /// piece's track.
     fn piece_ahead(&self, mechanism: &Mechanism, kind: ReadAhead) -> Option<Piece> {
         if self.next >= self.limit {
             return None;
@@ -232,7 +233,7 @@ impl Reader {
     }
 }
 
-/// Returns the sector at which a drive stops reading ahead behind a read that ends at `end`.
+/// Returns the sector at which a drive stops reading ahead after a read that ends at `end`.
 fn limit(layout: &Layout, cache: &Cache, end: u64, segment_start: u64) -> u64 {
     let sectors_max = u64::from(cache.read_ahead_sectors_max.unwrap_or(cache.segment_sectors));
     let limit = match cache.read_ahead {
@@ -244,8 +245,8 @@ fn limit(layout: &Layout, cache: &Cache, end: u64, segment_start: u64) -> u64 {
     limit.min(layout.sectors())
 }
 
-/// Returns the end of the track; one track further if the segment shows that the host came from
-/// an earlier track.
+/// Returns the end of the track, or of the next one if the segment begins on an earlier track: the
+/// host then reads sequentially.
 fn adaptive_limit(track: &Extent, segment_start: u64) -> u64 {
     let came_along = segment_start < track.track_begin.get();
     let further = if came_along { u64::from(track.sectors_per_track) } else { 0 };

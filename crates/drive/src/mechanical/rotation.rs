@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rotation as an exact phase of time.
+//! The platter's angle as an exact function of time.
 //!
 //! Angles count in units of 1/60,000,000,000 of a turn: at r turns a minute the platter moves
 //! exactly r units in a nanosecond. The phase at any instant is one product and one remainder, so

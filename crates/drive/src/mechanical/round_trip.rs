@@ -17,7 +17,7 @@ use super::mechanism::{Arm, Mechanism, Piece};
 use super::rotation::Angle;
 use super::stream::Stream;
 
-/// An order through a read on two tracks that does not begin at its first sector.
+/// A read on two tracks, in an order that does not begin with its first sector.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoundTrip {
     tail: Piece,
@@ -98,7 +98,7 @@ impl RoundTrip {
     }
 }
 
-/// Returns the sectors behind `first` up to `end`, if all of them lie on one track.
+/// Returns the sectors after `first` up to `end`, if all of them lie on one track.
 fn second_of_two(mechanism: &Mechanism, first: &Extent, end: u64) -> Option<Extent> {
     let middle = first.start.get() + u64::from(first.sectors);
     if middle == end {

@@ -85,8 +85,8 @@ impl SeekCurve {
         }
     }
 
-    /// Returns whether some seek takes longer than two seeks that end on the same cylinder, if the
-    /// second of them crosses as many cylinders as one of `steps` says.
+    /// Returns whether some seek takes longer than a detour of two seeks to the same cylinder, the
+    /// second of which crosses as many cylinders as one of `steps`.
     ///
     /// # Complexity
     /// Linear in the number of cylinders, for each step.

@@ -51,9 +51,9 @@ pub(crate) struct Hit {
 /// All segments of a drive.
 ///
 /// # Complexity
-/// [`Segments::find`] bisects. [`Segments::take_for_read`] examines the segments with unwritten
-/// data that were used less recently than the one that it takes; it examines all segments only
-/// while some are empty. Queries for writes are linear in the number of segments.
+/// [`Segments::find`] bisects. [`Segments::take_for_read`] examines the dirty segments that were
+/// used less recently than the one that it takes; it examines all segments only while some are
+/// empty. Queries for writes are linear in the number of segments.
 ///
 /// # Invariants
 /// - `by_use` has every index once.
@@ -112,8 +112,7 @@ impl Segments {
         hits.max_by_key(|hit| (hit.sectors, Reverse(hit.index)))
     }
 
-    /// Returns the segment with unwritten data that ends at `start`, if it has room for `sectors`
-    /// more.
+    /// Returns the dirty segment that ends at `start` and has room for `sectors` more.
     pub(crate) fn find_append(&self, start: u64, sectors: u64) -> Option<usize> {
         self.list.iter().position(|segment| {
             segment.dirty_count > 0
@@ -124,7 +123,7 @@ impl Segments {
 
     /// Records that this segment was used just now.
     pub(crate) fn touch(&mut self, index: usize) {
-        // Recently used segments are usually used again soon.
+        // Searched from the end: a segment is usually used again soon.
         let place = self.by_use.iter().rposition(|&each| each == index);
         self.by_use[place.expect("every segment is in it")..].rotate_left(1);
     }
@@ -161,7 +160,7 @@ impl Segments {
     fn take(&mut self, index: usize, start: u64, is_written: bool) -> usize {
         self.set(index, start..start);
         self.list[index].is_written = is_written;
-        // A segment that is taken was used long ago.
+        // Searched from the beginning: a segment that is taken was used long ago.
         let place = self.by_use.iter().position(|&each| each == index);
         self.by_use[place.expect("every segment is in it")..].rotate_left(1);
         index

@@ -66,7 +66,8 @@ impl Stream {
         self.add(sectors, begin_at + one, end_at);
     }
 
-    /// Returns whether the gate holds these sectors; when it opens, earlier ones go first.
+    /// Returns whether the gate holds these sectors back. If they open it, the sectors held back
+    /// earlier are transferred first.
     fn is_held(&mut self, sectors: u64, first_at: Time, last_at: Time) -> bool {
         let Some(gate) = &mut self.gate else { return false };
         let missing = gate.sectors - gate.ready;

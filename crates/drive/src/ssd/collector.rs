@@ -122,8 +122,8 @@ fn valid_units<'a>(
     geometry.addresses(stripe).filter_map(held)
 }
 
-/// Records the new addresses of a row's units, and counts the units; a unit that was overwritten
-/// meanwhile stays at its new content.
+/// Records the new addresses of a row's units, and returns the number of units. A unit that was
+/// overwritten meanwhile keeps the location of its new content.
 pub(super) fn commit(row: &Row<Copied>, mapping: &mut Mapping) -> u64 {
     let mut count = 0;
     for (to, &Copied { unit, from }) in row.placed() {

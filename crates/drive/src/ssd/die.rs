@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   reads ---------------+
-//!   row of the host's ---+--> running --> done
+//!   host row ------------+--> running --> done
 //!   step of collecting --+       | ^
 //!                   a read comes | | reads are done
 //!                                v |

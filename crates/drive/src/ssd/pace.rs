@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Limits the host rows that a die accepts while it is short of blocks: as many as garbage
-//! collection gains, spread evenly over the rows that it copies for them. Without this limit the
-//! host would use up a block at once and then wait until many rows were copied.
+//! Limits the host rows that a die accepts while it is short of blocks. The die accepts only as
+//! many as garbage collection gains, spread evenly over the rows that are copied to gain them.
+//! Without this limit the host would use up a block at once and then wait until many rows were
+//! copied.
 //!
 //! ```text
 //!   copies    c c c c c c c c c c c c  erase        12 copied, 4 gained
-//!   host's         h     h     h     h
+//!   host           h     h     h     h
 //! ```
 
-/// The number of rows that the host may still write.
+/// The progress of a collection, and the rows that the host may still write (`credit`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
     /// Rows to copy from the present victim.
@@ -32,7 +33,8 @@ impl Pace {
         self.grant(self.gain * self.copied / self.copies);
     }
 
-    /// Records the erase. Units overwritten meanwhile did not need copying.
+    /// Records the erase and grants the rest of the gain: rows whose units were overwritten
+    /// meanwhile were not copied.
     pub(super) fn end(&mut self) {
         self.grant(self.gain);
     }

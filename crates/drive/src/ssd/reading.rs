@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The path of a read: pages of all dies at once, over their channels, then over the link.
+//! The path of a read: pages from several dies in parallel, over the channels, then over the link.
 
 use tidegate_model::Outcome;
 

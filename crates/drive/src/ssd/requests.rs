@@ -44,7 +44,7 @@ impl Active {
             Op::Read => RequestKind::Read,
             Op::Write => RequestKind::Write { durable: is_durable },
         };
-        // A sum beyond the end of any drive saturates; such a request is refused.
+        // A sum beyond the end of any drive saturates; such a request fails.
         let end = begin.saturating_add(request.size.get());
         Self { bytes: begin..end, ..Self::of(request.id, kind) }
     }

@@ -113,7 +113,7 @@ impl SsdDrive {
         }
     }
 
-    /// Completes a write if all its data are where they must be.
+    /// Completes a write if all its data are in the cache and, for a durable write, in flash.
     fn complete_write(&mut self, ticket: Ticket) {
         let active = self.requests.get(ticket);
         let units = active.units(self.params.geometry.unit_bytes);

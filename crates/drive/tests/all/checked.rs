@@ -72,7 +72,7 @@ impl<D: Drive> Checked<D> {
         }
     }
 
-    /// Looks at the drive at this instant, and not before.
+    /// Calls the drive's `advance` at this instant, and not before, and checks what it returns.
     pub(crate) fn advance(&mut self, to: Time) {
         let known = self.done.len();
         self.drive.advance(to, &mut self.done);

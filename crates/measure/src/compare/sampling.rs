@@ -16,10 +16,11 @@
 //! times are sparse there. If an interval reaches beyond all samples, chance explains every
 //! difference.
 //!
-//! z gives the probability `FALSE_ALARM`, shared by all comparisons (Bonferroni): each comparison
-//! has q of it on either side, from the tail of the normal distribution, Q(z) <= phi(z) / z.
+//! All comparisons of two files share the probability `FALSE_ALARM` equally (Bonferroni), and each
+//! divides its share between both sides. If q is the part of one side, z solves q = phi(z) / z,
+//! which is at least the tail Q(z) of the normal distribution.
 //!
-//! For rates, only the median and the slowest of a few stretches are known. Their standard
+//! For rates, only the median and the slowest of a few stretches are known. The rates' standard
 //! deviation is the distance between the two, divided by the distance at which the slowest of n
 //! normal values is expected; the larger value of the two files is used. The median's error is
 //! sqrt(pi / 2 n) standard deviations, the slowest's is one.
@@ -35,7 +36,7 @@ use std::f64::consts::FRAC_PI_2;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_stats::float::of as float;
 
-/// The accepted probability that two profiles of an unchanged device differ by chance.
+/// The accepted probability that two profiles of an unchanged device are reported as different.
 const FALSE_ALARM: f64 = 0.01;
 
 /// With fewer stretches, median and slowest do not determine the spread.

@@ -5,12 +5,12 @@
 //! Observations (`[fit.geometry]`) take precedence over fits (`[fit.mechanics]`), and both over
 //! `[mechanics]`. The file of a simulated disk has only `[mechanics]`, which is exact, so a disk's
 //! profile can be compared with the disk itself. Zones are compared at the middle of each zone of
-//! either file, and seeks at the same distances, interpolated between measured points. The files do
-//! not state the sampling errors of these figures, so the tolerance alone decides, with two
-//! exceptions: stripes are medians of a known number of samples, and costs follow the longest times
-//! and decide nothing.
+//! either file, and seeks over the same shares of the disk's cylinders, interpolated between
+//! points. The files do not state the sampling errors of these figures, so the tolerance alone
+//! decides, with two exceptions: stripes are medians of a known number of samples, and costs follow
+//! the longest times and decide nothing.
 
-use crate::geometry::{Geometry, SeekSeen};
+use crate::geometry::{Geometry, ZoneMap};
 use crate::stripe::Stripe;
 use serde::Deserialize;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
@@ -21,7 +21,9 @@ use super::figures::{Figures, Unit};
 use super::sampling::Sampling;
 
 /// Each seek distance exceeds the previous one by one part in this many, and by at least 1.
-const PART: u32 = 4;
+const PART: u64 = 4;
+/// The same for the points that represent a formula.
+const PART_OF_CURVE: u64 = 16;
 
 /// Returns the parts of both devices, each beside the other's.
 pub(super) fn figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
@@ -56,14 +58,14 @@ struct Structure {
     cost: Option<CostModel>,
 }
 
-/// The seek times.
-enum Seeks {
-    /// Measured points in order of distance; in cylinders, or in tracks if cylinders could not be
-    /// identified.
-    Seen { points: Vec<(u32, u64)>, are_tracks: bool },
-    /// A formula, and the longest distance.
-    Curve(SeekCurve, u32),
-}
+/// The seek times: points in order of distance. A distance is a share of the disk's cylinders, so
+/// that disks are comparable whose cylinders were counted differently or not at all.
+struct Seeks(Vec<(u64, u64)>);
+
+/// The whole of a disk, in the unit of distances.
+const WHOLE: u64 = 1_000_000_000;
+/// The unit of distances in the comparison, parts per million.
+const PPM: u64 = WHOLE / 1_000_000;
 
 impl Structure {
     fn of(file: &DriveFile) -> Self {
@@ -72,6 +74,7 @@ impl Structure {
         let mechanics = fitted_mechanics.as_ref().or(file.mechanics.as_deref());
         let turn_ns = |rotation: crate::geometry::Rotation| rotation.turn_ps / 1000;
         let (zones, sectors) = zones(&geometry, mechanics);
+        let seek = Seeks::seen(&geometry).or_else(|| Seeks::curve(mechanics?));
         Self {
             turn_ns: geometry.rotation.map(turn_ns).or_else(|| {
                 let rpm = mechanics?.rpm;
@@ -80,7 +83,7 @@ impl Structure {
             overhead_ns: geometry.overhead.map(|seen| seen.least_ns),
             zones,
             sectors,
-            seek: geometry.seek.map(Seeks::seen).or_else(|| Seeks::curve(mechanics?)),
+            seek,
             stripe: fitted(file, "stripe"),
             cost: file.cost.clone(),
         }
@@ -134,33 +137,32 @@ impl Structure {
 }
 
 impl Seeks {
-    fn seen(seen: SeekSeen) -> Self {
-        let are_tracks = seen.head_switch_ns.is_none();
-        let points = seen.points.into_iter().map(|point| (point.cylinders, point.ns)).collect();
-        Self::Seen { points, are_tracks }
+    /// Returns measured times; distances are in cylinders, or in tracks if cylinders could not be
+    /// identified.
+    fn seen(geometry: &Geometry) -> Option<Self> {
+        let (seen, all) = (geometry.seek.as_ref()?, cylinders(geometry.zones.as_ref()?)?);
+        let points = seen.points.iter().map(|point| (share(point.cylinders, all), point.ns));
+        Some(Self(points.collect()))
     }
 
     fn curve(mechanics: &Mechanics) -> Option<Self> {
-        let curve = SeekCurve::new(&mechanics.seek, mechanics.cylinders).ok()?;
-        Some(Self::Curve(curve, mechanics.cylinders.checked_sub(1)?))
+        let all = mechanics.cylinders;
+        let curve = SeekCurve::new(&mechanics.seek, all).ok()?;
+        let distances = distances(1, all.checked_sub(1)?.into(), PART_OF_CURVE);
+        let distances = distances.filter_map(|distance| u32::try_from(distance).ok());
+        let points = distances.map(|it| (share(it, all.into()), curve.time(it).ns()));
+        Some(Self(points.collect()))
     }
 
     /// Returns the shortest and the longest distance.
-    fn range(&self) -> Option<[u32; 2]> {
-        match self {
-            Self::Seen { points, .. } => Some([points.first()?.0, points.last()?.0]),
-            Self::Curve(_, last) => Some([1, *last]),
-        }
+    fn range(&self) -> Option<[u64; 2]> {
+        Some([self.0.first()?.0, self.0.last()?.0])
     }
 
-    /// Returns the seek time for a distance within the range.
-    fn ns(&self, distance: u32) -> Option<u64> {
-        let points = match self {
-            Self::Seen { points, .. } => points,
-            Self::Curve(curve, _) => return Some(curve.time(distance).ns()),
-        };
-        let after = points.iter().find(|point| point.0 >= distance)?;
-        let before = points.iter().rfind(|point| point.0 <= distance)?;
+    /// Returns the seek time for a distance within the range, between two points along a line.
+    fn ns(&self, distance: u64) -> Option<u64> {
+        let after = self.0.iter().find(|point| point.0 >= distance)?;
+        let before = self.0.iter().rfind(|point| point.0 <= distance)?;
         let (width, along) = (after.0 - before.0, distance - before.0);
         if width == 0 {
             return Some(after.1);
@@ -169,13 +171,22 @@ impl Seeks {
             + u128::from(after.1) * u128::from(along);
         u64::try_from(weighted / u128::from(width)).ok()
     }
+}
 
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Seen { are_tracks: true, .. } => "seeks over tracks",
-            _ => "seeks over cylinders",
-        }
-    }
+/// Returns a distance as a share of a disk of so many cylinders.
+fn share(distance: u32, all: u64) -> u64 {
+    u64::from(distance) * WHOLE / all.max(1)
+}
+
+/// Returns the number of cylinders that the zones have, or of tracks if surfaces could not be told
+/// apart.
+fn cylinders(map: &ZoneMap) -> Option<u64> {
+    let surfaces = map.tracks.as_ref().map_or(1, |tracks| u64::from(tracks.surfaces));
+    let ends = map.zone.iter().skip(1).map(|zone| zone.start).chain([map.sectors]);
+    let tracks = map.zone.iter().zip(ends).map(|(zone, end)| {
+        end.saturating_sub(zone.start).checked_div(zone.sectors_per_track.into())
+    });
+    Some((tracks.sum::<Option<u64>>()? / surfaces.max(1)).max(1))
 }
 
 /// Returns a part of `[fit]`; `None` if it is missing or has another form.
@@ -208,7 +219,7 @@ fn densities(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     })
 }
 
-/// Returns both devices' seek times for the same distances.
+/// Returns both devices' seek times for the same shares of the disk, in parts per million.
 fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     let ranges = [a, b].map(|of| of.seek.as_ref().and_then(Seeks::range));
     let [low, high] = match ranges {
@@ -217,15 +228,16 @@ fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     };
     [a, b].map(|of| {
         let seek = of.seek.as_ref()?;
-        let times = distances(low, high).filter_map(|it| Some((it, seek.ns(it)?)));
-        Some(Figures::exact(seek.name(), Unit::Time, times))
+        let times = distances(low.div_ceil(PPM), high / PPM, PART);
+        let times = times.filter_map(|it| Some((u32::try_from(it).ok()?, seek.ns(it * PPM)?)));
+        Some(Figures::exact("seeks, by ppm of the disk", Unit::Time, times))
     })
 }
 
-/// Returns distances from the shortest to the longest, each longer than the one before by a fixed
-/// part.
-fn distances(low: u32, high: u32) -> impl Iterator<Item = u32> {
-    let next = |&distance: &u32| distance.checked_add((distance / PART).max(1));
+/// Returns distances from the shortest to the longest, each longer than the one before by one part
+/// in `part`.
+fn distances(low: u64, high: u64, part: u64) -> impl Iterator<Item = u64> {
+    let next = move |&distance: &u64| distance.checked_add((distance / part).max(1));
     let grown = std::iter::successors(Some(low), next);
     grown.take_while(move |&distance| distance < high).chain((low <= high).then_some(high))
 }

@@ -108,7 +108,7 @@ fn seen(rpm: u64, sectors_per_track: u32, seek_ns: u64) -> DriveFile {
     let turn_ps = 60_000_000_000_000 / rpm;
     let fit = format!(
         "block = 1\nrotation = {{ turn_ps = {turn_ps}, unsure_ppb = 0, noise_ns = 0, agreement_ppm = 0, anywhere_ppm = 0, requests = 1 }}\n\
-         [zones]\nsectors = 3000\nrequests = 1\nzone = [{{ start = 0, unsure = 0, sectors_per_track = 500 }}, {{ start = 1000, unsure = 0, sectors_per_track = {sectors_per_track} }}]\n\
+         [zones]\nsectors = 1004000\nrequests = 1\nzone = [{{ start = 0, unsure = 0, sectors_per_track = 500 }}, {{ start = 1000000, unsure = 0, sectors_per_track = {sectors_per_track} }}]\n\
          [seek]\nleast_ns = 1\nrequests = 1\nhead_switch_ns = 1\npoints = [{{ cylinders = 1, share_ppm = 1, ns = 1000, unsure_ns = 0 }}, {{ cylinders = 101, share_ppm = 1, ns = {seek_ns}, unsure_ns = 0 }}]\n"
     );
     let geometry: toml::Table = fit.parse().unwrap();
@@ -127,7 +127,28 @@ fn what_a_disk_is_made_of_is_compared() {
     assert_eq!(changes(&usual), [""; 0]);
     assert_eq!(changes(&seen(11_000, 400, 9000)), ["rotation (one turn)"]);
     assert_eq!(changes(&seen(10_000, 300, 9000)), ["sectors per track"]);
-    assert_eq!(changes(&seen(10_000, 400, 19_000)), ["seeks over cylinders"]);
+    assert_eq!(changes(&seen(10_000, 400, 19_000)), ["seeks, by ppm of the disk"]);
+}
+
+/// Goal: a disk of twice the cylinders with the same times over the same share of the disk is the
+/// same, and one with the same times over as many cylinders is not.
+#[test]
+fn seeks_are_compared_by_share_of_the_disk() {
+    use tidegate_model::mechanics::{Mechanics, Seek};
+    let disk = *tidegate_drive::builtin::load("ibm-36z15").unwrap().mechanics.unwrap();
+    let of = |cylinders: u32, point: u32| {
+        let seek = Seek::Points(vec![(1, 1_000_000), (point, 9_000_000)]);
+        let disk = Mechanics { cylinders, seek, ..disk.clone() };
+        let fitted = toml::Value::try_from(disk).unwrap();
+        let fit = Some(toml::Table::from_iter([("mechanics".to_owned(), fitted)]));
+        DriveFile { fit, ..file("10", "5") }
+    };
+    let usual = of(10_000, 9_999);
+    for (other, has_moved) in [(of(20_000, 19_999), false), (of(20_000, 9_999), true)] {
+        let rows = Comparison::of(&usual, &other).rows;
+        let row = rows.iter().find(|row| row.name == "seeks, by ppm of the disk").unwrap();
+        assert_eq!(row.has_moved(50_000), has_moved, "{row:?}");
+    }
 }
 
 /// Goal: a disk's measurements are compared with the disk itself, cylinders with cylinders where
@@ -138,7 +159,7 @@ fn what_was_seen_is_held_against_mechanics() {
     let rows = Comparison::of(&seen(15_000, 400, 9000), &disk).rows;
     let of = |name: &str| rows.iter().find(|row| row.name == name).unwrap();
     assert!(!of("rotation (one turn)").has_moved(10_000));
-    assert!(of("zones").has_moved(50_000) && of("seeks over cylinders").has_moved(50_000));
+    assert!(of("zones").has_moved(50_000) && of("seeks, by ppm of the disk").has_moved(50_000));
     let slower =
         tidegate_model::mechanics::Mechanics { rpm: 12_000, ..*disk.mechanics.clone().unwrap() };
     let fitted = toml::Value::try_from(slower).unwrap();

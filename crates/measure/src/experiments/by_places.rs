@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs an experiment again, by families of places.
+//! Runs an experiment again, with requests at the places of each family: both ends, clusters, one
+//! track, a sequence, and the places that a search finds.
 
 use std::marker::PhantomData;
 
@@ -25,7 +26,8 @@ pub(super) struct PlacesFacts {
     pub(super) of: Experiment,
 }
 
-/// Returns all facts of such an experiment: it has the requests of the one that is run again.
+/// Returns all facts of such an experiment, with the kinds of requests of the experiment that it
+/// runs again.
 pub(super) const fn facts(own: &PlacesFacts) -> Facts {
     Facts {
         name: own.name,

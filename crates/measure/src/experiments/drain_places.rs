@@ -47,7 +47,7 @@ impl AtPlaces for Drains {
         self.flows
     }
 
-    /// The requests of a flow that replaces each one once.
+    /// The requests of a flow that replaces each of its q requests once.
     fn chosen(&self, entry: usize) -> usize {
         2 * (entry + 1)
     }

@@ -25,11 +25,11 @@ use crate::subject::{Probe, TrialResult};
 /// How many requests the host keeps outstanding.
 const OUTSTANDING: [u32; 3] = [16, 64, 256];
 
-/// Requests before a stretch, in multiples of the outstanding ones: the first sweep, whose requests
-/// lie more evenly than those of later ones.
+/// The number of requests before a stretch, as a multiple of those outstanding. They are the first
+/// sweep, whose requests lie more evenly than those of later sweeps.
 const BEGIN: u32 = 2;
 
-/// Requests of a stretch, in multiples of the outstanding ones: two sweeps.
+/// The number of requests in a stretch, as a multiple of those outstanding: two sweeps.
 const LENGTH: u32 = 4;
 
 /// One stretch counts as this number of samples of other experiments, because it lasts for whole
@@ -131,7 +131,8 @@ impl Sweep {
         while !self.waiting.insert(random.random_range(0..self.places.count)) {}
     }
 
-    /// Releases a request and returns the next one: the first above the heads, otherwise the lowest.
+    /// Releases a request and returns the next one: the first above the heads, otherwise the
+    /// lowest.
     fn next(&mut self, random: &mut Pcg64) -> Probe {
         self.release(random);
         let ahead = self.waiting.range(self.heads_at + 1..).next();
@@ -156,8 +157,8 @@ mod tests {
     }
 
     /// Goal: requests come by rising position, and most of a sweep's requests lie near each other.
-    /// Method: the number of times that the heads go back in 4,000 requests, against one half in a
-    /// random order.
+    /// Method: counts the times that the heads go back in 4,000 requests; in a random order, these
+    /// would be about half.
     #[test]
     fn a_sweep_rises_for_about_twice_the_waiting_requests() {
         let kind = Kind { op: Op::Read, size: Bytes::from_kib(4) };

@@ -32,7 +32,7 @@ use crate::run_control::Progress;
 use crate::subject::TrialResult;
 use crate::warning::{Skip, Warning};
 
-/// Divides the number of samples, because full starts are long.
+/// Divides the number of samples, because starts that fill the cache take long.
 const PART: u32 = 4;
 
 /// Writes before a flush, in multiples of the depth: a guess, because the number that fills a

@@ -73,7 +73,7 @@ impl AtPlaces for MixedAtPlaces {
     ) -> TrialResult<Duration> {
         let starts = flow.different(self.chosen(entry), draw);
         let mut batch = mixed::at(starts, &self.places, &self.compositions[entry]);
-        // The order is a part of a search's choice.
+        // A search also chooses the order of the requests.
         if family != PlaceFamily::Climbed {
             batch.shuffle(flow.random);
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! b(i) again, by families of places: the longest of all of them is the drive's b(i).
+//! b(i) again, by families of places: the longest time of all families is the drive's b(i).
 //!
-//! Source: our own. The pairs of ends and the worst starting position follow from how a disk moves.
+//! Source: our own. That both ends and the starting position of the heads matter follows from how a
+//! disk moves.
 
 use tidegate_model::Duration;
 use tidegate_model::drive_file::{FamilyTimes, PlaceFamily};

@@ -38,8 +38,8 @@ use crate::rounds::Grid;
 use crate::subject::{Probe, Subject, TrialResult};
 use crate::warning::{Skip, Warning};
 
-/// The largest number of requests without a prediction: the model finds any angle of the platter,
-/// half a turn away at most, in steps of 1/1,024 of a turn, and confirms it.
+/// The largest number of requests without a prediction. It is enough to find any angle of the
+/// platter, which is at most half a turn away, in steps of 1/1,024 of a turn, and to confirm it.
 const UNPREDICTED_MAX: u64 = 1_500;
 
 /// The usual number of requests without a prediction, for the plan.
@@ -95,7 +95,7 @@ impl Procedure for Prediction {
 }
 
 /// Returns the mechanics that predict: the known ones, or those that this measurement has found.
-/// One request at a time does not depend on the queue.
+/// The queue's order does not matter to one request at a time.
 fn mechanics(params: &ProfileParams, found: &Found) -> Option<Box<Mechanics>> {
     let known = params.mechanics.clone();
     known.or_else(|| geometry::mechanics(&found.geometry, Queue::default()).map(Box::new))
@@ -279,15 +279,15 @@ mod tests {
         }
     }
 
-    /// Canary: if the mechanics are wrong by a known amount, the measured error is at least that
-    /// amount.
+    /// Canary: if the mechanics are wrong, the measured errors are about as large as the fault.
     #[test]
     fn wrong_mechanics_are_seen() {
         let right = disk("fujitsu-max3036rc");
         let mut slower = right.clone();
         slower.overhead.read_completion_ns += 150_000;
         let errors_of_slower = errors(&slower, &right);
-        // The platter's clock mistakes a constant delay for a phase; a turn may be lost.
+        // The model takes a part of a constant delay for a different angle of the platter, so that
+        // less than the planted 150 us may show.
         assert!(errors_of_slower.late_ns_max >= 100_000, "{errors_of_slower:?}");
         let other = Mechanics { head_switch_ns: 1_500_000, ..right.clone() };
         let errors = errors(&right, &other);

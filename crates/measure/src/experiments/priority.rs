@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! priority(q): the longest time of q requests with the drive's own priority. They are sent
-//! together to a device that holds no other request of that priority and that others keep full.
+//! together to a device that holds no other request of that priority and that requests without
+//! priority keep full.
 //!
 //! ```text
 //!   others   K ____      ____________________ K

@@ -44,7 +44,8 @@ impl AtPlaces for AmongOthers {
         self.flows
     }
 
-    /// The others on a full drive, the requests with priority, and a replacement for each other.
+    /// The requests without priority that fill the drive, the requests with priority, and one
+    /// replacement of each request without priority.
     fn chosen(&self, entry: usize) -> usize {
         2 * self.flows.depth as usize + entry + 1
     }

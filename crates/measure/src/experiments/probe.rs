@@ -82,7 +82,7 @@ pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     Ok(seen)
 }
 
-/// Returns the result; without one, notes why.
+/// Returns the result, or `None` after noting why there is none.
 pub(super) fn seen<T>(
     experiment: Experiment,
     seen: Result<T, NotSeen>,

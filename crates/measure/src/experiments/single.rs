@@ -23,7 +23,7 @@ use crate::subject::{Probe, Subject, TrialResult};
 /// The number of slow places that are recorded.
 const SLOW_MAX: usize = 10;
 
-/// How often each slow place is tried again.
+/// The number of times each slow place is tried again.
 const AGAIN: u32 = 3;
 
 impl Experiment {
@@ -52,7 +52,7 @@ impl Procedure for Single {
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let places = context.places(kind);
         let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
-        // Use other places than batches of one do: the device's memory would answer the same ones.
+        // Use other places than batches of one request do: the device's memory could answer those.
         let rounds = Rounds { seed: !own.seed, ..own };
         let measured = context.measure(&rounds, |flow, _| {
             let probe = places.anywhere(flow.random);

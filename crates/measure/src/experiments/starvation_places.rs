@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Starvation again, by families of places of the others.
+//! Starvation again: the other requests lie at the places of each family.
 //!
 //! Source: our own.
 
@@ -24,7 +24,7 @@ use crate::procedure::Procedure;
 use crate::subject::TrialResult;
 use crate::table;
 
-/// One trial, with the requests of about a second.
+/// One entry, whose trial sends about as many requests as a disk serves in a second.
 const ROUND: Round = Round { entries: 1, requests: 128 };
 
 const FACTS: Facts = by_places::facts(&PlacesFacts {

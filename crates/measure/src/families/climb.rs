@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A search for the places, their order and the starting position of the heads that take longest.
 //!
-//! Hill climbing: a step changes the longest known choice a little and is kept if it takes no less
-//! time. A search that makes no progress begins again elsewhere; the longest time of all counts,
-//! not the last.
+//! Hill climbing: a step changes the choice with the longest known time a little, and is kept if
+//! the new choice takes no less time. A search that makes no progress begins again elsewhere; the
+//! longest time of all counts, not the last.
 //!
 //! A drive's cache would answer the places that two steps share. Usually other trials come between
 //! two samples of one entry, because a round has one sample of each; if a round is short, a step
@@ -34,7 +34,7 @@ pub(super) struct Climb {
     length: usize,
     /// The choice of places with the longest time since the search last began, and that time.
     top: Option<(Candidate, Duration)>,
-    /// Steps since it got longer.
+    /// Steps since that time grew.
     stale: u32,
     /// The number of times that the search has begun.
     begun: u32,
@@ -84,7 +84,7 @@ impl Climb {
         }
     }
 
-    /// Begins at places on both ends alternately, then at random places, and so on.
+    /// Begins by turns with places that alternate between both ends, and with random places.
     fn begin(&mut self, random: &mut Pcg64) -> Candidate {
         let at_ends = self.begun.is_multiple_of(2);
         self.begun += 1;

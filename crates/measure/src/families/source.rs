@@ -15,7 +15,8 @@ use crate::subject::Probe;
 /// Draws the place of the next request.
 pub(crate) type Draw = dyn FnMut(&mut Pcg64) -> Probe;
 
-/// The divisors of the target's size that give the size of the part at each end; each trial draws one.
+/// The divisors of the target's size that give the size of the part at each end; each trial draws
+/// one.
 const ENDS: [usize; 3] = [20, 200, 2_000];
 
 /// The divisor of the target's size that gives the size of a cluster.

@@ -15,6 +15,9 @@ use super::tracks::{Survey, Track};
 const PAIRS: u32 = 10;
 /// The number of attempts to find a starting block whose angle is as expected.
 const STARTS: u32 = 3;
+/// The starting block lies in this front part of its track. After a block further back, a drive
+/// that reads ahead may be on the next track before it has processed the next command.
+const STARTS_PART: (u64, u64) = (5, 8);
 /// A bisection that leaves a larger range than this part of a turn has failed.
 const UNSURE: f64 = 0.01;
 
@@ -25,7 +28,7 @@ struct Between {
     high: f64,
 }
 
-/// Hands out pairs of tracks, each at the same distance; `None` when there are no more.
+/// Hands out pairs of tracks, all at the same distance; `None` when there are no more.
 ///
 /// While the host is slow, the drive may read a whole track into its memory. So a bisection
 /// continues with another pair when completions do not match the passing blocks.
@@ -61,8 +64,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         found.map(|it| f64::midpoint(it.low, it.high))
     }
 
-    /// Measures a time between two tracks that narrows the range; `None` if two reads made no
-    /// sense.
+    /// Measures a time between two tracks that narrows the range; `None` if two attempts gave no
+    /// plausible time.
     fn time(&mut self, from: &Track, to: &Track, between: Option<Between>) -> Seen<Option<f64>> {
         let half = self.platter.turn / 2.0;
         for _ in 0..2 {
@@ -81,7 +84,8 @@ impl<'b, 'a> Survey<'b, 'a> {
     pub(super) fn start_on(&mut self, track: &Track) -> Seen<bool> {
         let turn = self.platter.turn;
         for _ in 0..STARTS {
-            let start = self.fresh_within(track.begin, track.begin + track.sectors);
+            let end = track.begin + track.sectors * STARTS_PART.0 / STARTS_PART.1;
+            let start = self.fresh_within(track.begin, end);
             let angle = self.angle(start)?;
             let late = self.platter.beyond(angle, track.angle(start, turn));
             if late.abs() < self.late_max {
@@ -95,7 +99,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// Reads the block that comes about `wanted` nanoseconds from now, give or take whole turns.
     /// Returns the time from sending the read until the block passed; `None` if the time made no
     /// sense.
-    fn timed(&mut self, to: &Track, wanted: f64) -> Seen<Option<f64>> {
+    pub(super) fn timed(&mut self, to: &Track, wanted: f64) -> Seen<Option<f64>> {
         let turn = self.platter.turn;
         let angle = self.platter.angle(self.probing.now()) + wanted;
         let into = self.platter.after(angle, to.angle) / to.per_sector(turn);

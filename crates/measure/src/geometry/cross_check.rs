@@ -1,61 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Checks found mechanics against the measured tables beside them: the simulated disk must take as
-//! long as the real one, or a figure of it is wrong.
+//! long as the real one, or one of its figures is wrong.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
-use tidegate_model::drive_file::MeasuredTable;
+use tidegate_device::DeviceFacts;
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::drive_file::{FlowPlace, MeasuredTable, Throughput};
 use tidegate_model::mechanics::Mechanics;
-use tidegate_model::{Bytes, Duration, Lba, Op};
+use tidegate_model::{Bytes, DriveFile, Duration, Lba, Op};
 
 use super::number::whole;
 use super::queue::{MEDIAN_PPM, batches};
+use crate::experiment::Experiment;
 use crate::kind::Kind;
+use crate::params::ProfileParams;
 use crate::places::Places;
+use crate::profile::profile_drive;
 
-/// How far the median of a batch may be from the measured one. The median of 300 batches is within
-/// about 4 % of the true one.
-const APART_PERCENT_MAX: u64 = 10;
-/// The least distance that counts: half the resolution of most hosts' timers.
+/// The largest accepted difference between a simulated median and the measured one, in per cent of
+/// the latter. The median of 300 batches is within about 4 % of the true one.
+const TIMES_PERCENT_MAX: u64 = 10;
+/// The least difference of times that counts: half the resolution of most hosts' timers.
 const APART_MIN: Duration = Duration::from_us(50);
+/// The largest accepted difference of rates. A stretch of 32 random reads varies by about 8 %.
+const RATES_PERCENT_MAX: u64 = 15;
+/// Fewer measured stretches than this say too little.
+const STRETCHES_MIN: u64 = 10;
+/// The samples of the simulated rates: 40 stretches.
+const SAMPLES: u32 = 2_000;
 
-/// A batch that takes longer or shorter on the simulated disk than it was measured.
+/// A figure of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckedFigure {
+    /// The median time of a batch, in ns.
+    Batch {
+        /// The number of requests.
+        requests: usize,
+    },
+    /// The median rate of a flow, in bytes per second.
+    Rate {
+        /// Where the flow lies.
+        place: FlowPlace,
+        /// The number of requests that are outstanding.
+        depth: u32,
+    },
+}
+
+/// A figure of the simulated disk that differs from the measured one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Apart {
-    /// The requests.
+    /// The kind of the requests.
     pub kind: Kind,
-    /// The number of requests.
-    pub requests: usize,
-    /// The measured median.
-    pub measured: Duration,
-    /// The median on the simulated disk.
-    pub simulated: Duration,
+    /// The figure.
+    pub figure: CheckedFigure,
+    /// The measured value.
+    pub measured: u64,
+    /// The value on the simulated disk.
+    pub simulated: u64,
 }
 
 impl Apart {
-    /// Returns the distance in millionths of the measured median.
+    /// Returns the distance in millionths of the smaller value.
     fn ppm(&self) -> u128 {
-        let apart = u128::from(self.measured.ns().abs_diff(self.simulated.ns()));
-        apart * 1_000_000 / u128::from(self.measured.ns().max(1))
+        let apart = u128::from(self.measured.abs_diff(self.simulated));
+        apart * 1_000_000 / u128::from(self.measured.min(self.simulated).max(1))
+    }
+
+    /// Returns whether the difference is more than is accepted.
+    fn is_beyond(&self) -> bool {
+        let apart = self.measured.abs_diff(self.simulated);
+        let percent = match self.figure {
+            CheckedFigure::Batch { .. } if apart <= APART_MIN.ns() => return false,
+            CheckedFigure::Batch { .. } => TIMES_PERCENT_MAX,
+            CheckedFigure::Rate { .. } => RATES_PERCENT_MAX,
+        };
+        u128::from(apart) * 100 > u128::from(self.measured) * u128::from(percent)
     }
 }
 
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, requests, measured, simulated } = self;
-        write!(f, "b({requests}) of {kind} has a median of {measured}, and {simulated} simulated")
+        let Self { kind, figure, measured, simulated } = *self;
+        match figure {
+            CheckedFigure::Batch { requests } => {
+                let [measured, simulated] = [measured, simulated].map(Duration::from_ns);
+                write!(
+                    f,
+                    "b({requests}) of {kind} has a median of {measured}, and {simulated} simulated"
+                )
+            }
+            CheckedFigure::Rate { place, depth } => {
+                let [measured, simulated] = [measured, simulated].map(|rate| rate / 1_000);
+                write!(
+                    f,
+                    "{depth} outstanding {kind} ({}) have a median of {measured} kB/s, and \
+                     {simulated} kB/s simulated",
+                    place.name()
+                )
+            }
+        }
     }
 }
 
-/// Returns the batches of 1, 2, 4 .. reads at random places whose medians are more than 10 % and 50
-/// us apart, the most distant first. Tables without medians are not compared, nor are writes,
-/// whose mechanics are chosen.
+/// Returns the figures that are too far apart, the most distant first.
+///
+/// It compares the medians of batches of 1, 2, 4 .. reads at random places (10 % and 50 us), and
+/// the median rates of reads at random and sequential places at depth 1 and at the full depth
+/// (15 %). Tables without medians and rates of fewer than 10 stretches are not compared, nor are
+/// writes, whose mechanics are chosen.
 ///
 /// # Complexity
-/// 300 batches of each of these sizes, for each table.
-pub fn cross_check(disk: &Mechanics, tables: &[MeasuredTable]) -> Vec<Apart> {
-    let mut apart: Vec<Apart> =
-        tables.iter().filter_map(|table| of_table(disk, table)).flatten().collect();
+/// 300 batches of each of these sizes, for each table, and 40 stretches of each flow.
+pub fn cross_check(disk: &Mechanics, file: &DriveFile) -> Vec<Apart> {
+    let batches = file.batch.iter().filter_map(|table| of_table(disk, table)).flatten();
+    let rates = file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size));
+    let rates = rates.filter_map(|flows| of_flows(disk, flows)).flatten();
+    let mut apart: Vec<Apart> = batches.chain(rates).filter(Apart::is_beyond).collect();
     apart.sort_by_key(|it| std::cmp::Reverse(it.ppm()));
     apart
 }
@@ -65,22 +127,58 @@ fn of_table(disk: &Mechanics, table: &MeasuredTable) -> Option<Vec<Apart>> {
     let medians = table.quantiles_ns.get(level)?;
     let (op, size) = (table.op.filter(|&op| op == Op::Read)?, table.size?);
     let kind = Kind { op, size };
-    let capacity = Bytes::new(disk.sectors.checked_mul(Lba::SECTOR_BYTES)?);
     let sizes = (0..16).map(|power| 1_usize << power);
     let sizes: Vec<usize> = sizes.take_while(|&size| size <= medians.len()).collect();
     if sizes.is_empty() {
         return None;
     }
-    let simulated = batches(disk, Places::of(capacity, kind), &sizes)?;
+    let places = Places::of(capacity(disk)?, kind);
+    let simulated = batches(disk, places, &sizes, medians.len())?;
     let compared = simulated.zip(sizes.iter().copied()).map(|(time, requests)| Apart {
         kind,
-        requests,
-        measured: Duration::from_ns(medians[requests - 1]),
-        simulated: Duration::from_ns(whole(time)),
+        figure: CheckedFigure::Batch { requests },
+        measured: medians[requests - 1],
+        simulated: whole(time),
     });
-    let is_apart = |it: &Apart| {
-        let apart_ns = it.measured.ns().abs_diff(it.simulated.ns());
-        apart_ns > APART_MIN.ns() && it.ppm() > u128::from(APART_PERCENT_MAX) * 10_000
+    Some(compared.collect())
+}
+
+/// Compares the measured throughput of one kind of requests with the simulated disk's.
+fn of_flows(disk: &Mechanics, flows: &[Throughput]) -> Option<Vec<Apart>> {
+    let Throughput { op, size, .. } = *flows.first().filter(|flow| flow.op == Op::Read)?;
+    let kind = Kind { op, size };
+    let flows = flows.iter().filter(|it| it.elevator.is_none() && it.samples >= STRETCHES_MIN);
+    let flows: Vec<&Throughput> = flows.collect();
+    let depth = flows.iter().filter_map(|flow| flow.depth.last()).max().copied()?;
+    let mut drive = MechanicalDrive::new(disk, depth, 1).ok()?;
+    let params = ProfileParams {
+        experiments: vec![Experiment::THROUGHPUT],
+        kinds: vec![kind],
+        depth,
+        samples: SAMPLES,
+        ..ProfileParams::new("simulated", &DeviceFacts::default())
     };
-    Some(compared.filter(is_apart).collect())
+    let never = AtomicBool::new(false);
+    let made =
+        profile_drive(&mut drive, "", capacity(disk)?, &params, |_| (), &never, None).ok()?;
+    let compared = flows.into_iter().flat_map(|flow| {
+        let simulated = made.file.throughput.iter().find(|it| it.place == flow.place);
+        let rate_at = |of: &Throughput, depth: u32| {
+            let index = of.depth.iter().position(|&it| it == depth)?;
+            of.bytes_per_s.get(index).copied()
+        };
+        let mut ends: Vec<u32> =
+            flow.depth.first().into_iter().chain(flow.depth.last()).copied().collect();
+        ends.dedup();
+        ends.into_iter().filter_map(move |depth| {
+            let figure = CheckedFigure::Rate { place: flow.place, depth };
+            let (measured, simulated) = (rate_at(flow, depth)?, rate_at(simulated?, depth)?);
+            Some(Apart { kind, figure, measured, simulated })
+        })
+    });
+    Some(compared.collect())
+}
+
+fn capacity(disk: &Mechanics) -> Option<Bytes> {
+    disk.sectors.checked_mul(Lba::SECTOR_BYTES).map(Bytes::new)
 }

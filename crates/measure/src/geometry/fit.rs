@@ -5,9 +5,10 @@
 //! `chosen` names them: writes cost as much as reads, and memory is small.
 
 use tidegate_drive::mechanical::MechanicalDrive;
-use tidegate_model::mechanics::{Bus, Cache, Mechanics, Overhead, Queue, ReadAhead, Seek};
+use tidegate_model::mechanics::{Bus, Cache, Mechanics, Overhead, Queue, ReadAhead};
 
 use super::bare::bare;
+use super::doubt::doubt;
 use super::number::{float, whole};
 use super::seen::Geometry;
 
@@ -24,14 +25,13 @@ const BUS_SECTOR_PS: u64 = 1_706_667;
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     let (rotation, overhead) = (geometry.rotation.as_ref()?, geometry.overhead.as_ref()?);
     let (map, seek) = (geometry.zones.as_ref()?, geometry.seek.as_ref()?);
-    let points = seek.points.iter().map(|point| (point.cylinders, point.ns)).collect::<Vec<_>>();
-    if points.is_empty() {
+    if seek.points.is_empty() || doubt(geometry).is_some() {
         return None;
     }
     let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
     let transfer = whole(float(geometry.block * sector_ps) / 1e3);
-    // The part of a read that is left when the block has passed and crossed the bus. Seeks are
-    // measured above the shortest time.
+    // The overhead of a miss is the shortest time of a read, without the time of the block under
+    // the heads and on the bus. Seek times are measured beyond that shortest time.
     let outermost = float(u64::from(map.zone.first()?.sectors_per_track));
     let block = whole(rotation.turn() / outermost * float(geometry.block));
     let miss = seek.least_ns.saturating_sub(block + transfer);
@@ -41,7 +41,7 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
         rpm: u32::try_from(rotation.rpm()).ok()?,
         head_switch_ns: seek.head_switch_ns.unwrap_or(0),
         zero_latency: seek.zero_latency.unwrap_or(false),
-        seek: Seek::Points(points),
+        seek: seek.curve(),
         overhead: overheads(hit.min(miss), miss),
         bus: Bus { read_sector_ps: sector_ps, write_sector_ps: sector_ps, read_watermark_ppm: 0 },
         cache: overhead.hit_ns.map(|_| cache(overhead.reads_ahead)),
@@ -84,7 +84,6 @@ fn chosen(geometry: &Geometry) -> Vec<String> {
             tracks.is_none_or(|tracks| tracks.surfaces < 2),
             "surfaces: one; skews do not distinguish head switches from seeks",
         ),
-        (tracks.is_none(), "skews: none; the tracks show no pattern"),
         (
             overhead.is_some_and(|it| it.hit_ns.is_none()),
             "cache: none; what was just read is read again from the medium",

@@ -20,16 +20,19 @@ const FIRST: u32 = 4;
 const CYLINDERS: u32 = 40;
 /// The last of them.
 pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
+/// The number of pairs that are tried.
+const TRIES: u32 = 4;
+/// How many tracks behind a place the search for a track begins, attempt by attempt.
+const ABOVE: [u64; 3] = [3, 10, 30];
 
 /// Where a seek goes.
 #[derive(Debug, Clone)]
 pub(super) enum SeekTarget {
     /// To the same track.
     Nowhere,
-    /// In the first zone, this number of cylinders further in, to the track of that head.
-    Head { cylinders: u32, head: u32 },
-    /// To this track and to those before it, which lie `apart` sectors from each other.
-    Track { begin: u64, sectors: u64, apart: u64 },
+    /// This number of cylinders further in, to the track of that head; tracks there begin `shift`
+    /// sectors behind their place in the layout.
+    Head { cylinders: u32, head: u32, shift: i64 },
 }
 
 /// Tracks near the outer edge, one in each cylinder.
@@ -48,7 +51,8 @@ impl Home {
         has_room.then(|| Self { layout, map: map.clone(), count: 0 })
     }
 
-    /// Returns the last head, if tracks go through cylinders and a cylinder has several.
+    /// Returns the last head, if tracks follow each other by cylinder and a cylinder has several
+    /// heads.
     pub(super) fn last_head(&self) -> Option<u32> {
         let tracks = self.map.tracks.as_ref()?;
         let is_by_cylinder = tracks.order == TrackOrder::Cylinder && tracks.surfaces > 1;
@@ -63,10 +67,9 @@ impl Home {
         }
     }
 
-    fn next(&mut self) -> (u32, u32) {
-        let turn = self.count % CYLINDERS;
+    fn next(&mut self) -> u32 {
         self.count += 1;
-        (FIRST + turn, turn)
+        FIRST + (self.count - 1) % CYLINDERS
     }
 
     /// Returns the next pair of tracks; `None` if their angles make no sense.
@@ -75,69 +78,93 @@ impl Home {
         survey: &mut Survey<'_, '_>,
         target: &SeekTarget,
     ) -> Seen<Option<(Track, Track)>> {
-        let (cylinder, turn) = self.next();
-        let Some(from) = self.known(survey, cylinder, 0)? else { return Ok(None) };
-        let to = match *target {
-            SeekTarget::Nowhere => Some(from.clone()),
-            SeekTarget::Head { cylinders, head } => {
-                self.known(survey, cylinder + cylinders, head)?
+        for _ in 0..TRIES {
+            let cylinder = self.next();
+            let Some(from) = self.track(survey, place(cylinder, 0), 0)? else { continue };
+            let to = match *target {
+                SeekTarget::Nowhere => Some(from.clone()),
+                SeekTarget::Head { cylinders, head, shift } => {
+                    self.track(survey, place(cylinder + cylinders, head), shift)?
+                }
+            };
+            if let Some(to) = to {
+                return Ok(Some((from, to)));
             }
-            SeekTarget::Track { begin, sectors, apart } => {
-                let back = u64::from(CYLINDERS - 1 - turn) * apart;
-                survey.track_at(begin.saturating_sub(back), sectors)?
-            }
-        };
-        Ok(to.map(|to| (from, to)))
+        }
+        Ok(None)
     }
 
-    /// Returns the target of a seek over about `cylinders` cylinders, their exact number, and the
-    /// sectors of a track there.
+    /// Returns the target of a seek over so many cylinders, and the sectors of a track there;
+    /// `None` if no track was found there.
     pub(super) fn target(
         &self,
         survey: &mut Survey<'_, '_>,
-        map: &ZoneMap,
         distance: u32,
-    ) -> Seen<Option<(SeekTarget, u32, u64)>> {
-        let farthest = Position { cylinder: FARTHEST + distance, head: 0, sector: 0 };
-        let Some(start) = self.layout.sector_at(farthest) else { return Ok(None) };
-        let unsure = map.zone.get(1).map_or(0, |zone| zone.unsure);
-        if start.get() + unsure + 1 < map.ends().next().unwrap_or(0) {
-            let sectors = self.layout.extent(start, 1).sectors_per_track;
-            let target = SeekTarget::Head { cylinders: distance, head: 0 };
-            return Ok(Some((target, distance, u64::from(sectors))));
+    ) -> Seen<Option<(SeekTarget, u64)>> {
+        let Some(start) = self.begin(place(FARTHEST + distance, 0)) else {
+            return Ok(None);
+        };
+        let Some(shift) = self.shift(survey, start)? else { return Ok(None) };
+        let sectors = self.layout.extent(start, 1).sectors_per_track;
+        let target = SeekTarget::Head { cylinders: distance, head: 0, shift };
+        Ok(Some((target, u64::from(sectors))))
+    }
+
+    /// Returns how many sectors behind its place in the layout a track near a sector begins; `None`
+    /// if no track like that was found. In the first zone, the layout is exact.
+    pub(super) fn shift(&self, survey: &mut Survey<'_, '_>, start: Lba) -> Seen<Option<i64>> {
+        let unsure = self.map.zone.get(1).map_or(0, |zone| zone.unsure);
+        if start.get() + unsure + 1 < self.map.ends().next().unwrap_or(0) {
+            return Ok(Some(0));
         }
-        let Some(track) = survey.track_near(start.get())? else { return Ok(None) };
-        let Track { begin, sectors, .. } = track;
-        // Where seeks start a cylinder further in, they end one further in as well.
-        let cylinder = self.layout.position(Lba::new(begin)).cylinder;
-        let apart = sectors
-            * map.tracks.as_ref().map_or(1, |tracks| match tracks.order {
-                TrackOrder::SurfaceSerpentine => 1,
-                _ => u64::from(tracks.surfaces),
-            });
-        let target = SeekTarget::Track { begin, sectors, apart };
-        Ok(Some((target, cylinder.saturating_sub(FARTHEST), sectors)))
+        let like = u64::from(self.layout.extent(start, 1).sectors_per_track);
+        for above in ABOVE {
+            let near = (start.get() + above * like).min(self.map.sectors);
+            let Some(track) = survey.track_near(near)? else { continue };
+            let middle = Lba::new(track.begin + track.sectors / 2);
+            if track.sectors.abs_diff(like) * 50 > like {
+                continue;
+            }
+            let position = Position { sector: 0, ..self.layout.position(middle) };
+            let begin = self.begin(position);
+            return Ok(begin.map(|begin| track.begin.cast_signed() - begin.get().cast_signed()));
+        }
+        Ok(None)
     }
 
     /// Returns the number of sectors between the starting track and the track to which a seek goes.
     pub(super) fn sectors_to(&self, target: &SeekTarget) -> u64 {
-        let start = |cylinder| {
-            self.layout.sector_at(Position { cylinder, head: 0, sector: 0 }).map_or(0, Lba::get)
-        };
+        let start = |cylinder| self.begin(place(cylinder, 0)).map_or(0, Lba::get);
         match *target {
             SeekTarget::Nowhere => 0,
             SeekTarget::Head { cylinders, .. } => start(FIRST + cylinders).abs_diff(start(FIRST)),
-            SeekTarget::Track { begin, .. } => begin.abs_diff(start(FARTHEST)),
         }
     }
 
-    /// Returns the track at a place of the layout, with its angles.
-    fn known(&self, survey: &mut Survey<'_, '_>, cylinder: u32, head: u32) -> Seen<Option<Track>> {
-        let position = Position { cylinder, head, sector: 0 };
-        let Some(begin) = self.layout.sector_at(position) else { return Ok(None) };
-        let sectors = self.layout.extent(begin, 1).sectors_per_track;
-        survey.track_at(begin.get(), u64::from(sectors))
+    /// Returns the first sector with data of a track: spares may precede it.
+    pub(super) fn begin(&self, at: Position) -> Option<Lba> {
+        let spared = self.map.zone.iter().map(|zone| zone.spares);
+        let behind = |sector| self.layout.sector_at(Position { sector, ..at });
+        behind(0).or_else(|| spared.filter_map(behind).min())
     }
+
+    /// Returns the track at a place of the layout, with its angles.
+    pub(super) fn track(
+        &self,
+        survey: &mut Survey<'_, '_>,
+        at: Position,
+        shift: i64,
+    ) -> Seen<Option<Track>> {
+        let Some(begin) = self.begin(at) else { return Ok(None) };
+        let sectors = self.layout.extent(begin, 1).sectors_per_track;
+        let Some(begin) = begin.get().checked_add_signed(shift) else { return Ok(None) };
+        survey.track_at(begin, u64::from(sectors))
+    }
+}
+
+/// Returns the first sector of a track.
+pub(super) const fn place(cylinder: u32, head: u32) -> Position {
+    Position { cylinder, head, sector: 0 }
 }
 
 /// Returns the layout that a map of zones describes.

@@ -11,7 +11,7 @@ pub(super) struct BlockLine {
     pub(super) from: u64,
     pub(super) angle: f64,
     pub(super) per_sector: f64,
-    /// The first block that is known to be on the line.
+    /// The lowest block that is known to be on the line.
     pub(super) low: u64,
     /// All blocks that were read, each with its angle.
     pub(super) read: Vec<(u64, f64)>,
@@ -26,7 +26,7 @@ impl BlockLine {
     /// Fits the line to the blocks that were read.
     ///
     /// # Equation
-    /// Least squares of the distances of angles from the line; places count from their mean.
+    /// Least squares of the angles' distances from the line, with places relative to their mean.
     pub(super) fn fit(&mut self, platter: &Platter) {
         let place = |start: u64| float(start) - float(self.from);
         let beyond =
@@ -43,8 +43,8 @@ impl BlockLine {
         }
     }
 
-    /// Adds a block that lies `beyond` its angle on the line. A block further out than all others
-    /// makes the line more exact.
+    /// Adds a block whose angle exceeds the line's by `beyond`. A block below all others makes the
+    /// line more exact.
     pub(super) fn take(&mut self, start: u64, angle: f64, beyond: f64) {
         self.read.push((start, angle));
         if start < self.low {

@@ -18,24 +18,32 @@
 mod access;
 mod bare;
 mod cross_check;
+mod density;
+mod doubt;
 mod fit;
+mod held_out;
 mod home;
 mod line;
 mod lost;
 mod number;
 mod order;
 mod overhead;
+mod pattern;
 mod platter;
 mod probing;
 mod queue;
 mod rotation;
+mod samples;
 mod seek;
 mod seen;
+mod spares;
 #[cfg(test)]
 mod tests;
 mod track_starts;
 mod tracks;
 mod transfer;
+mod walk;
+mod zone_starts;
 mod zones;
 
 use std::sync::atomic::AtomicBool;
@@ -46,8 +54,10 @@ use tidegate_drive::Drive;
 use tidegate_model::Bytes;
 
 use crate::subject::{SimulatedSubject, SubjectError, TrialResult};
-pub use cross_check::{Apart, cross_check};
+pub use cross_check::{Apart, CheckedFigure, cross_check};
+pub use doubt::{Doubt, doubt};
 pub use fit::mechanics;
+pub use held_out::{Contradicted, HeldOut, Tally};
 pub use lost::NotSeen;
 pub use order::TracksSeen;
 pub use overhead::OverheadSeen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Conversions between integers outside and floats inside.
+//! Conversions between integers, as in results, and floats, as in fitting.
 //!
 //! Fitting works in floats: times in nanoseconds, angles in nanoseconds of a turn, places in
 //! sectors. None of them comes near 2^53, where a float would no longer count exactly.

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How tracks follow each other, as the skews between them show.
+//! How tracks follow each other, as the skews between them and their lengths show.
 //!
-//! ```text
-//! skews of 4 surfaces, by cylinder         head by head through ranges of 4 cylinders
-//! t t t C t t t C t t t C ...              C C C t C C C t C C C t C C C C C C C t ...
-//! ```
-//!
-//! Two tracks of a cylinder are a head switch apart. The last track of a cylinder and the first of
-//! the next are a seek apart, which is usually longer and has a larger skew. The order follows from
-//! how often each of the two skews occurs. If both are equal, the order does not show and does not
-//! matter: each track counts as a cylinder.
+//! A walk from the outer edge finds where each track begins; then the skews are measured. Two
+//! tracks of a cylinder are a head switch apart. The last track of a cylinder and the first of the
+//! next are a seek apart. `pattern.rs` finds the rule. If both skews are equal, the order does not
+//! show: each track counts as a cylinder, and the seeks must show that this does no harm.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::mechanics::TrackOrder;
 
 use super::lost::Lost;
 use super::number::{float, median, whole};
+use super::pattern::{Pattern, Rule, SURFACES_MAX, Spares, Step, pattern};
 use super::tracks::{Survey, Track};
+use super::walk::Walk;
 
-/// Tracks whose skews are measured.
-const TRACKS: u64 = 160;
-/// How often each skew is measured, and how often on a noisy host.
-const PASSES: [u64; 2] = [5, 11];
+/// The number of tracks of a walk.
+const TRACKS: usize = 400;
+/// The least number of tracks from which a rule is inferred.
+const TRACKS_MIN: usize = 24;
+/// How often each skew is measured: on a quiet host, and on a noisy one.
+const PASSES: [u64; 2] = [3, 19];
 /// The number of attempts to find a track of the first zone.
 const TRIES: u32 = 4;
 /// Skews that differ by less than this part of a turn are the same.
 const ALIKE: f64 = 0.002;
-/// A pattern may be wrong once in this number of tracks.
-const WRONG: usize = 20;
-/// The maximum number of runs that are examined to find where groups of runs end.
-const RUNS_MAX: u64 = 64;
+/// .. or by less than this multiple of the noise.
+const LATE: f64 = 2.0;
 
 /// How tracks follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,56 +46,51 @@ pub struct TracksSeen {
     pub unsure_ppm: u64,
     /// A sector at which a cylinder or a range begins.
     pub aligned_at: u64,
+    /// The number of tracks in each group that spare sectors end, so that its last track is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spares_every: Option<u32>,
+    /// Whether spares are the first sectors of these groups instead, so that the first track is
+    /// short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_spared_first: bool,
+    /// The number of sectors by which that track is short in the first zone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spares: Option<u32>,
 }
 
-/// The skews of consecutive tracks: the n-th comes before the n-th track after the first.
-struct Skews {
-    first: Track,
-    skew: Vec<f64>,
-}
-
-/// Examines tracks of this number of sectors near the outer edge; `None` if there is no such track.
+/// Examines tracks of this number of sectors near the outer edge, before `end`; `None` if there is
+/// no such track, or no rule explains them.
 pub(super) fn order(
     survey: &mut Survey<'_, '_>,
-    sectors: u64,
+    (sectors, end): (u64, u64),
     noise_ns: u64,
 ) -> Result<Option<TracksSeen>, Lost> {
     let Some(first) = first_track(survey, sectors)? else { return Ok(None) };
-    let skews = skews(survey, first)?;
-    let turn = survey.platter.turn;
-    let apart = (ALIKE * turn).max(float(noise_ns) / 4.0);
-    let Some((small, large)) = split(&skews.skew, apart) else {
-        return Ok(Some(skews.unseen(turn)));
-    };
-    let limit = f64::midpoint(small, large);
-    let is_large: Vec<bool> = skews.skew.iter().map(|&skew| skew > limit).collect();
-    let Some((is_large_rare, period, rest)) = period(&is_large) else {
-        return Ok(Some(skews.unseen(turn)));
-    };
-    let rare_at = skews.first.begin + (u64::try_from(rest).expect("few") + 1) * sectors;
-    let period = u32::try_from(period).expect("few");
-    let by_cylinder = skews.seen((small, large), turn, (period, rare_at));
-    if is_large_rare {
-        return Ok(Some(by_cylinder));
+    let walk = walked(survey, &first, end)?;
+    if walk.tracks.len() < TRACKS_MIN {
+        return Ok(None);
     }
-    let run = u64::from(period) * sectors;
-    let (surfaces, aligned_at) = surfaces(survey, &skews.first, (rare_at, run), limit)?;
-    Ok(Some(TracksSeen {
-        order: TrackOrder::SurfaceSerpentine,
-        surfaces,
-        range_cylinders: Some(period),
-        aligned_at,
-        ..by_cylinder
-    }))
+    let turn = survey.platter.turn;
+    let skews = skews(survey, &walk)?;
+    let steps: Vec<Step> = skews
+        .iter()
+        .zip(&walk.tracks)
+        .map(|(skew, track)| Step { skew: skew / turn, short: track.short })
+        .collect();
+    let apart = ALIKE.max(1.5 / float(sectors)).max(float(noise_ns) * LATE / turn);
+    let Some(pattern) = pattern(&steps, apart, walk.per_sector / turn) else { return Ok(None) };
+    let Some(rule) = decided(survey, &walk, (&pattern, apart), end)? else { return Ok(None) };
+    Ok(Some(seen(&walk, &pattern, rule)))
 }
 
-/// Finds a track near the outer edge with room for the others behind it.
+/// Finds the first track of the disk, or else one near the outer edge.
 fn first_track(survey: &mut Survey<'_, '_>, sectors: u64) -> Result<Option<Track>, Lost> {
-    let near = (TRACKS / 4 * sectors).min(survey.probing.sectors() / 4);
-    let end = survey.probing.sectors() / 2;
+    if let Some(track) = survey.track_at(0, sectors)? {
+        return Ok(Some(track));
+    }
+    let near = (40 * sectors).min(survey.probing.sectors() / 4);
     for _ in 0..TRIES {
         let track = survey.track_near(near)?.filter(|track| track.sectors == sectors);
-        let track = track.filter(|track| track.begin + (TRACKS + 2) * sectors < end);
         if track.is_some() {
             return Ok(track);
         }
@@ -106,128 +98,164 @@ fn first_track(survey: &mut Survey<'_, '_>, sectors: u64) -> Result<Option<Track
     Ok(None)
 }
 
-/// Measures the skews behind a track.
-fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
-    let mut measured = vec![Vec::new(); usize::try_from(TRACKS).expect("few")];
-    for into in passes(survey, first.sectors) {
-        let mut before = survey.angle(first.begin + into)?;
-        for (index, measured) in (1..).zip(&mut measured) {
-            let start = survey.probing.aligned(first.begin + into + index * first.sectors);
-            let angle = survey.angle(start)?;
-            measured.push(survey.platter.after(angle, before));
-            before = angle;
+fn walked(survey: &mut Survey<'_, '_>, first: &Track, end: u64) -> Result<Walk, Lost> {
+    let mut walk = Walk::from(survey, first)?;
+    while walk.tracks.len() <= TRACKS && walk.step(survey, end)? {}
+    Ok(walk)
+}
+
+/// Measures the skew behind each track but the last of a walk.
+fn skews(survey: &mut Survey<'_, '_>, walk: &Walk) -> Result<Vec<f64>, Lost> {
+    let mut measured = vec![Vec::new(); walk.tracks.len().saturating_sub(1)];
+    for into in passes(survey, walk.sectors) {
+        let mut before = None;
+        for (index, track) in walk.tracks.iter().enumerate() {
+            // A block beyond the end of a short track does not count; the track's other passes do.
+            let start = survey.probing.aligned(track.begin + into);
+            let is_on = into + survey.probing.block() <= walk.sectors - track.short;
+            let angle = survey.angle(start)? - float(start - track.begin) * walk.per_sector;
+            if let Some(before) = before.filter(|_| is_on) {
+                measured[index - 1].push(survey.platter.after(angle, before));
+            }
+            before = is_on.then_some(angle);
         }
     }
     let turn = survey.platter.turn;
     // A skew just below a turn is a small negative skew.
-    let signed = |skew: f64| if skew > 0.9 * turn { skew - turn } else { skew };
-    let skew =
-        measured.into_iter().map(|skews| signed(median(skews).expect("some passes")).max(0.0));
-    Ok(Skews { skew: skew.collect(), first })
+    let signed = |skew: f64| if skew > 0.97 * turn { skew - turn } else { skew };
+    let middle = |skews| median(skews).map_or(0.0, signed).max(0.0);
+    Ok(measured.into_iter().map(middle).collect())
 }
 
 /// Returns how far into each track to read, pass by pass: from back to front, because the blocks
 /// behind one that was read may be in memory.
 fn passes(survey: &mut Survey<'_, '_>, sectors: u64) -> Vec<u64> {
     let passes = PASSES[usize::from(survey.is_noisy)];
-    let places = (0..passes).rev().map(|pass| sectors / 4 + sectors * pass / (2 * passes));
+    let places = (0..passes).rev().map(|pass| sectors / 16 + sectors * pass / (2 * passes));
     places.map(|into| survey.probing.aligned(into)).collect()
 }
 
-/// Returns the two values of the skews; `None` if they have only one.
-fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
-    let mut sorted = skews.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (mut low, mut high) = (*sorted.first()?, *sorted.last()?);
-    for _ in 0..16 {
-        let limit = f64::midpoint(low, high);
-        let cut = sorted.partition_point(|&skew| skew <= limit);
-        let (small, large) = sorted.split_at(cut);
-        (low, high) = (median(small.to_vec())?, median(large.to_vec())?);
-    }
-    (high - low > apart).then_some((low, high))
+/// A rule that tells heads from cylinders.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    ByCylinder { surfaces: usize },
+    BySurface { surfaces: usize, range: usize },
 }
 
-/// Returns whether large skews are the rare kind, the period at which the rare kind occurs, and the
-/// index at which it first does: the shortest period that explains all but a few skews. If both
-/// kinds are equally frequent, the larger counts as the rare one, as in a cylinder of two tracks.
-fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
-    let wrong = |rare: bool, period: usize, rest: usize| {
-        let expected = |index: usize| index % period == rest;
-        let is_wrong = |&(index, &large): &(usize, &bool)| (large == rare) != expected(index);
-        is_large.iter().enumerate().filter(is_wrong).count()
-    };
-    let periods = 2..=is_large.len() / 2;
-    let places = periods.flat_map(|period| (0..period).map(move |rest| (period, rest)));
-    let all = places.flat_map(|(period, rest)| [true, false].map(|rare| (rare, period, rest)));
-    let key =
-        |&(rare, period, rest): &(bool, usize, usize)| (wrong(rare, period, rest), period, !rare);
-    let best = all.min_by_key(key)?;
-    (wrong(best.0, best.1, best.2) * WRONG <= is_large.len()).then_some(best)
-}
-
-/// Returns, for the order by surface, how many runs make a group, and where one begins. A group
-/// ends with a large skew instead of a small one.
-fn surfaces(
+/// Decides whether the rare steps go to the next cylinder or to the next head. In the order by
+/// surface, a group of ranges ends with a seek, so one of the rare steps is missing now and then.
+fn decided(
     survey: &mut Survey<'_, '_>,
-    first: &Track,
-    (rare_at, run_sectors): (u64, u64),
-    limit: f64,
-) -> Result<(u32, u64), Lost> {
-    let mut last = None;
-    for run in 0..RUNS_MAX {
-        let begin = rare_at + run * run_sectors;
-        if begin + first.sectors > survey.probing.sectors() / 4 {
+    walk: &Walk,
+    (pattern, apart): (&Pattern, f64),
+    end: u64,
+) -> Result<Option<Order>, Lost> {
+    if let Some(spares) = pattern.spares.filter(|spares| spares.is_front) {
+        // Spares precede the data only in the order by cylinder.
+        let is_one = spares.every == pattern.rule.group() && spares.every <= SURFACES_MAX;
+        return Ok(is_one.then_some(Order::ByCylinder { surfaces: spares.every }));
+    }
+    let every = match pattern.rule {
+        Rule::Alike => return Ok(Some(Order::ByCylinder { surfaces: 1 })),
+        Rule::BySurface { surfaces, range } => {
+            return Ok(Some(Order::BySurface { surfaces, range }));
+        }
+        Rule::Once { every } => every,
+    };
+    let groups = walk.tracks.len() / every;
+    let (mut runs, mut gaps) = (groups, Vec::new());
+    // No disk has that many surfaces.
+    while runs <= 2 * SURFACES_MAX && gaps.len() < 2 {
+        let track = (runs + 1) * every - pattern.phase;
+        let ends = [track - 1, track].map(|track| begin_of(walk, pattern, track));
+        let [Some(before), Some(begin)] = ends else { break };
+        if begin + walk.sectors > end {
             break;
         }
-        if skew_at(survey, begin, first.sectors)? <= limit {
-            continue;
+        let spared = pattern.spares.map_or(0, |spares| spares.before(track));
+        let spared = float(spared) * walk.per_sector / survey.platter.turn;
+        let skew = skew_between(survey, walk, (before, begin))? - spared;
+        if (skew - pattern.usual).abs() <= apart {
+            gaps.push(runs);
+        } else if (skew - pattern.rare).abs() > apart {
+            return Ok(None);
         }
-        if let Some(last) = last {
-            return Ok((u32::try_from(run - last).expect("few"), begin));
-        }
-        last = Some(run);
+        runs += 1;
     }
-    Ok((1, rare_at))
+    Ok(match gaps[..] {
+        [first, second] => Some(Order::BySurface { surfaces: second - first, range: every }),
+        [] if runs > SURFACES_MAX && every <= SURFACES_MAX => {
+            Some(Order::ByCylinder { surfaces: every })
+        }
+        // The larger skew hides the longer time, which is usually the seek.
+        [] if every <= SURFACES_MAX && pattern.rare > pattern.usual => {
+            Some(Order::ByCylinder { surfaces: every })
+        }
+        _ => None,
+    })
 }
 
-/// Measures the skew before the track that begins here.
-fn skew_at(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64, Lost> {
+/// Returns the first sector of the track with this index, counted from a walk's first track; it may
+/// lie beyond the walk. `None` if the number would be negative.
+fn begin_of(walk: &Walk, pattern: &Pattern, track: usize) -> Option<u64> {
+    let count = |tracks: usize| u64::try_from(tracks).ok();
+    let spared = |Spares { every, at, sectors, .. }| {
+        Some(count((track + every).checked_sub(at + 1)? / every)? * sectors)
+    };
+    let spared = pattern.spares.map_or(Some(0), spared)?;
+    (walk.tracks[0].begin + count(track)? * walk.sectors).checked_sub(spared)
+}
+
+/// Measures the skew between the beginnings of two tracks that follow each other, in parts of a
+/// turn.
+fn skew_between(
+    survey: &mut Survey<'_, '_>,
+    walk: &Walk,
+    (before, begin): (u64, u64),
+) -> Result<f64, Lost> {
+    let (turn, block) = (survey.platter.turn, survey.probing.block());
     let mut skews = Vec::new();
-    for into in passes(survey, sectors) {
-        let before = survey.angle(survey.probing.aligned(begin + into - sectors))?;
-        let angle = survey.angle(survey.probing.aligned(begin + into))?;
-        skews.push(survey.platter.after(angle, before));
+    for pass in (1..=PASSES[usize::from(survey.is_noisy)]).rev() {
+        let into = survey.probing.aligned(walk.sectors / 16 * pass);
+        let high = (begin + into).next_multiple_of(block);
+        let low = survey.probing.aligned(begin - block - into);
+        let mut begins_at = |start: u64, begin: u64| {
+            let into = float(start) - float(begin);
+            survey.angle(start).map(|angle| angle - into * walk.per_sector)
+        };
+        let (angle, angle_before) = (begins_at(high, begin)?, begins_at(low, before)?);
+        skews.push(survey.platter.after(angle, angle_before) / turn);
     }
-    Ok(median(skews).expect("some passes"))
+    Ok(median(skews).unwrap_or(0.0))
 }
 
-impl Skews {
-    /// Returns the result if all skews are equal.
-    fn unseen(&self, turn: f64) -> TracksSeen {
-        let middle = median(self.skew.clone()).unwrap_or(0.0);
-        self.seen((middle, middle), turn, (1, self.first.begin))
-    }
-
-    /// Returns the result for tracks by cylinder, with two skews.
-    fn seen(
-        &self,
-        (small, large): (f64, f64),
-        turn: f64,
-        (surfaces, aligned_at): (u32, u64),
-    ) -> TracksSeen {
-        let limit = f64::midpoint(small, large);
-        let off = |&skew: &f64| (skew - if skew > limit { large } else { small }).abs();
-        let spread = median(self.skew.iter().map(off).collect()).unwrap_or(0.0);
-        let [small, large, unsure] = [small, large, spread].map(|skew| whole(skew / turn * 1e6));
-        TracksSeen {
-            order: TrackOrder::Cylinder,
-            surfaces,
-            range_cylinders: None,
-            track_skew_ppm: small,
-            cylinder_skew_ppm: large,
-            unsure_ppm: unsure,
-            aligned_at,
+fn seen(walk: &Walk, pattern: &Pattern, order: Order) -> TracksSeen {
+    let small = |number: usize| u32::try_from(number).expect("few");
+    let (order, surfaces, range, track, cylinder) = match order {
+        Order::ByCylinder { surfaces } => {
+            (TrackOrder::Cylinder, surfaces, None, pattern.usual, pattern.rare)
         }
+        Order::BySurface { surfaces, range } => {
+            (TrackOrder::SurfaceSerpentine, surfaces, Some(range), pattern.rare, pattern.usual)
+        }
+    };
+    let group = pattern.rule.group();
+    let into = pattern.spares.map_or(pattern.phase % group, |it| {
+        (it.every - it.at - usize::from(!it.is_front)) % it.every
+    });
+    let every = pattern.spares.map_or(group, |it| it.every);
+    let aligned = walk.tracks.get((every - into) % every);
+    let ppm = |part: f64| whole(part * 1e6);
+    TracksSeen {
+        order,
+        surfaces: small(surfaces),
+        range_cylinders: range.map(small),
+        track_skew_ppm: ppm(track),
+        cylinder_skew_ppm: ppm(cylinder),
+        unsure_ppm: ppm(pattern.spread),
+        aligned_at: aligned.map_or(walk.tracks[0].begin, |track| track.begin),
+        spares_every: pattern.spares.map(|spares| small(spares.every)),
+        is_spared_first: pattern.spares.is_some_and(|it| it.is_front),
+        spares: pattern.spares.and_then(|spares| u32::try_from(spares.sectors).ok()),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Two reads of one track are timed so that only the platter moves, and so that the requested block
 //! arrives just when the command has been processed: this is the shortest time between them. Reads
-//! that memory answers, by size, show the time that processing and the bus take.
+//! of two sizes that memory answers show the time that processing and the bus take.
 //!
 //! # Source
 //! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure for
@@ -23,9 +23,9 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 
 /// The number of places at which the overhead is measured.
 const PLACES: u64 = 5;
-/// Bisections at each place.
+/// The number of bisections at each place.
 const REPEATS: usize = 3;
-/// Reads from memory at each place, for each of two sizes.
+/// The number of reads from memory at each place, in each of two sizes.
 const HITS: usize = 5;
 /// The size of the larger reads, in sectors.
 const LARGE: u64 = 128;

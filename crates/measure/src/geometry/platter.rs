@@ -2,13 +2,15 @@
 //! A turning platter as a host observes it: the angle at an instant.
 //!
 //! Angles are nanoseconds of a turn from an index mark of our own choice: the clock's zero. A
-//! spindle drifts against the clock; blocks that pass when expected keep the mark in place.
+//! spindle drifts against the clock, so each block that passes near its expected time corrects the
+//! mark.
 
 use tidegate_model::Time;
 
 use super::number::{float, median};
 
-/// The part of each deviation by which the mark is corrected: some reads are late.
+/// The part of each deviation by which the mark is corrected; it is small because some reads are
+/// late.
 const BELIEF: f64 = 0.05;
 
 /// A platter.

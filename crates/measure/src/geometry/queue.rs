@@ -6,7 +6,7 @@
 //! similar medians is chosen. Requests that are sent at once wait equally long, so ageing and
 //! bounds on starvation do not show, and `satf-aging` cannot be distinguished from `satf`.
 
-use rand::SeedableRng as _;
+use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use tidegate_drive::mechanical::MechanicalDrive;
@@ -72,7 +72,7 @@ pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSee
     for scheduler in ORDERS {
         let queue = Queue { scheduler, ..Queue::default() };
         let disk = Mechanics { queue, ..disk.clone() };
-        let apart: Vec<f64> = batches(&disk, places, &sizes)?
+        let apart: Vec<f64> = batches(&disk, places, &sizes, medians.len())?
             .zip(&sizes)
             .map(|(time, &size)| (time / float(medians[size - 1]) - 1.0).abs())
             .collect();
@@ -83,20 +83,25 @@ pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSee
     Some(seen)
 }
 
-/// Returns the medians of batches of these sizes on a disk.
+/// Returns the medians of batches of these sizes on a disk of this depth.
+///
+/// As in the profiler's rounds, a batch of any other size precedes each of them: where the heads
+/// are after many requests depends on the order in which the disk served them.
 pub(super) fn batches(
     disk: &Mechanics,
     places: Places,
     sizes: &[usize],
+    depth: usize,
 ) -> Option<impl Iterator<Item = f64>> {
-    let depth = u32::try_from(*sizes.last()?).ok()?;
-    let mut drive = MechanicalDrive::new(disk, depth, 1).ok()?;
+    let mut drive = MechanicalDrive::new(disk, u32::try_from(depth).ok()?, 1).ok()?;
     let mut subject = SimulatedSubject::new(&mut drive);
     let mut random = Pcg64::seed_from_u64(1);
     let mut medians = Vec::new();
     for &size in sizes {
         let mut times = Vec::new();
         for _ in 0..BATCHES {
+            let before = random.random_range(1..=depth);
+            subject.serve(&places.different(before, &mut random)).ok()?;
             let probes = places.different(size, &mut random);
             times.push(float(subject.serve(&probes).ok()?.ns()));
         }

@@ -23,21 +23,22 @@ use crate::subject::TrialResult;
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
 
-/// Places whose neighbourhood is read backwards.
+/// The number of places whose neighbourhood is read backwards.
 const PLACES: usize = 24;
 /// The number of these places that are visited repeatedly.
 const VISITED: usize = 8;
-/// The number of reads elsewhere between two visits of all places.
+/// The number of reads elsewhere before each round of visits; a round visits each of the `VISITED`
+/// places once.
 const BETWEEN: [u32; 11] = [0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// The sectors from one read back to the next: a short and a long step.
 const STEPS: [u64; 2] = [4, 32];
-/// How often both steps are made in each place.
+/// The number of times that both steps are made in each place.
 const PAIRS: usize = 3;
 
-/// The turns of a disk, in nanoseconds.
+/// The range in which a disk's turn lies, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// The minimum agreement of the visits. As many uniform angles, 88, agree this closely less than
-/// once in 10^18 times.
+/// The minimum agreement of the visits. If there is no rotation, the 88 visits agree this closely
+/// with a probability below 10^-18.
 const AGREE_MIN: f64 = 0.7;
 /// The maximum agreement of reads at random places.
 const ANYWHERE_MAX: f64 = 0.5;

@@ -9,7 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
+use tidegate_model::mechanics::Seek;
 
+use super::held_out::{HeldOut, held_out};
 use super::home::{FARTHEST, Home, SeekTarget};
 use super::lost::{self, Lost, NotSeen};
 use super::number::{float, median, whole, whole_32};
@@ -22,15 +24,15 @@ use super::zones::ZoneMap;
 use crate::subject::TrialResult;
 
 /// Requests of the experiment.
-pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
+pub(super) const REQUESTS: Bounds = Bounds { usual: 9_500, most: 18_000 };
 
-/// Bisections for each distance, and the same on a noisy host.
+/// Bisections for each distance: on a quiet host, and on a noisy one.
 const REPEATS: [usize; 2] = [3, 5];
 /// Bisections of the shortest time, which is subtracted from all other times.
 const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders that show whether a read begins in its middle.
 const PAIRS: u32 = 12;
-/// The farthest cylinder that seeks go to lies this part of all cylinders before the end.
+/// Seeks leave out the last cylinders: one in this number of all.
 const LAST_PART: u32 = 2_000;
 /// Each distance is this factor longer than the one before.
 const FACTOR: f64 = 1.27;
@@ -38,7 +40,7 @@ const FACTOR: f64 = 1.27;
 /// How long a seek takes over a distance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekPoint {
-    /// Cylinders; tracks if cylinders could not be identified.
+    /// The distance in cylinders; in tracks if cylinders could not be identified.
     pub cylinders: u32,
     /// Part of the target's sectors in between, in millionths.
     pub share_ppm: u64,
@@ -56,7 +58,8 @@ pub struct SeekSeen {
     /// Distances at which the measurements were inconsistent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<u32>,
-    /// The shortest time of a read on the track where the heads are, which is not in `points`.
+    /// The shortest time of a read on the track where the heads are. The times in `points` do not
+    /// include it.
     pub least_ns: u64,
     /// The time to another head of the same cylinder; `None` if cylinders could not be identified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,8 +72,18 @@ pub struct SeekSeen {
     /// determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency: Option<bool>,
+    /// Times that were predicted from all this and then measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<HeldOut>,
     /// The number of reads that the measurement took.
     pub requests: u64,
+}
+
+impl SeekSeen {
+    /// Returns the curve through the points.
+    pub(super) fn curve(&self) -> Seek {
+        Seek::Points(self.points.iter().map(|point| (point.cylinders, point.ns)).collect())
+    }
 }
 
 /// Measures seeks on a disk whose zones are known. The cost of a read from memory, if known, helps
@@ -101,7 +114,7 @@ fn seen(
     let least = least_of(&mut survey, &mut home, &SeekTarget::Nowhere, REPEATS_LEAST)?;
     let (least, _) = least.ok_or(Lost::Near(0))?;
     let is_serpentine = turned(&mut survey, &mut home)?;
-    let head_switch = SeekTarget::Head { cylinders: 0, head: 1 };
+    let head_switch = SeekTarget::Head { cylinders: 0, head: 1, shift: 0 };
     let repeats = REPEATS[usize::from(survey.is_noisy)];
     let head_switch = least_of(&mut survey, &mut home, &head_switch, repeats)?;
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
@@ -116,18 +129,22 @@ fn seen(
     let nearest = points.first().map_or(0, |point| point.ns);
     let bus = overhead.and_then(|seen| seen.bus_sector_ps);
     let to_next = (least + float(nearest), bus);
-    Ok(SeekSeen {
+    let mut found = SeekSeen {
         left_out,
         least_ns: whole(least),
         head_switch_ns: head_switch.map(|(time, _)| whole(time - least)),
         is_serpentine,
         zero_latency: zero_latency(&mut survey, &mut home, to_next)?,
         points,
-        requests: probing.spent(),
-    })
+        held_out: None,
+        requests: 0,
+    };
+    found.held_out = held_out(&mut survey, &home, &found, rotation.noise_ns)?;
+    found.requests = probing.spent();
+    Ok(found)
 }
 
-/// Returns the shortest time of some bisections, and their spread.
+/// Returns the median of the shortest times that some bisections find, and their spread.
 fn least_of(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,
@@ -149,12 +166,12 @@ fn least_of(
 
 /// Finds out which track of the neighbouring cylinder is under the same head: the one with the same
 /// number, or the last one. The latter is reached sooner where a head switch takes longer than a
-/// seek to the next cylinder. `home` gets that layout.
+/// seek to the next cylinder. `home` takes over the layout that was found.
 fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, Lost> {
     let Some(last) = home.last_head() else { return Ok(None) };
     let mut times = [None; 2];
     for (head, time) in [0, last].into_iter().zip(&mut times) {
-        let target = SeekTarget::Head { cylinders: 1, head };
+        let target = SeekTarget::Head { cylinders: 1, head, shift: 0 };
         *time = least_of(survey, home, &target, REPEATS_LEAST)?;
     }
     let [Some((first, first_spread)), Some((last, last_spread))] = times else { return Ok(None) };
@@ -186,7 +203,7 @@ fn point(
     (map, least): (&ZoneMap, f64),
     distance: u32,
 ) -> Result<Option<SeekPoint>, Lost> {
-    let Some((target, cylinders, sectors)) = home.target(survey, map, distance)? else {
+    let Some((target, sectors)) = home.target(survey, distance)? else {
         return Ok(None);
     };
     let repeats = REPEATS[usize::from(survey.is_noisy)];
@@ -197,7 +214,7 @@ fn point(
     let block = turn / float(sectors) - turn / float(outermost);
     let seek = time - least - block * float(survey.probing.block());
     Ok(Some(SeekPoint {
-        cylinders,
+        cylinders: distance,
         share_ppm: map.share_ppm(home.sectors_to(&target)),
         ns: whole(seek),
         unsure_ns: whole(spread),
@@ -213,7 +230,7 @@ fn zero_latency(
 ) -> Result<Option<bool>, Lost> {
     let mut beyond = Vec::new();
     for _ in 0..PAIRS {
-        let target = SeekTarget::Head { cylinders: 1, head: 0 };
+        let target = SeekTarget::Head { cylinders: 1, head: 0, shift: 0 };
         let Some((from, to)) = home.pair(survey, &target)? else { continue };
         beyond.extend(beyond_half_way(survey, (&from, &to), least, bus_sector_ps)?);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds where consecutive tracks begin, and hence how many sectors they have.
 //!
-//! The beginning of each track is known to lie between two blocks. All tracks of a zone are equally
-//! long, so the beginnings of two tracks that are n apart bound the length to an n-th of their
-//! uncertainty: it becomes exact even with blocks of several sectors. Some tracks are a little
-//! shorter, because spare sectors end a cylinder or sectors were slipped; there the search starts
-//! again.
+//! The beginning of each track is known to lie between two blocks. Nearly all tracks of a zone are
+//! equally long, so the beginnings of two tracks that are n apart bound the length to an n-th of
+//! their uncertainty: the length becomes exact even with blocks of several sectors. Some tracks are
+//! a little shorter, because spare sectors end a cylinder or sectors were slipped; there the search
+//! starts again.
 
 /// A known length is accepted when the uncertainty is less than this part of it.
 const CLOSE: u64 = 100;
@@ -28,13 +28,13 @@ pub(super) struct TrackStarts {
     block: u64,
     /// The first and the last sector with which each may begin.
     begins: Vec<(u64, u64)>,
-    /// Sectors of each track, at least and at most.
+    /// The limits on the number of sectors of a track.
     least: u64,
     most: u64,
 }
 
 impl TrackStarts {
-    /// Returns the starts of no track yet, where a track length lies between these limits.
+    /// Returns an empty list, for tracks whose length lies between these limits.
     pub(super) fn new((least, most): (u64, u64), block: u64) -> Self {
         Self { block, begins: Vec::new(), least, most }
     }
@@ -48,18 +48,17 @@ impl TrackStarts {
         }
         self.begins.push((first, last));
         if self.least > self.most && self.begins.len() > 1 {
-            // One of them is a shorter track: the earlier limits hold for the others, or nearly so.
+            // One of the tracks is shorter: the earlier limits hold for the others, or nearly so.
             let shorter = self.most.div_ceil(SHORTER);
             (self.least, self.most) = (self.most - shorter, self.least + shorter);
             self.begins = vec![(first, last)];
         }
     }
 
-    /// Forgets the beginnings so far, but not the lengths of tracks. Returns by how many sectors a
-    /// track may be shorter.
+    /// Forgets the beginnings so far, but not the lengths of tracks. Returns the largest length.
     pub(super) fn anew(&mut self) -> u64 {
         self.begins.clear();
-        self.most.div_ceil(SHORTER)
+        self.most
     }
 
     /// Returns the two blocks between which the next track below begins; the first certainly

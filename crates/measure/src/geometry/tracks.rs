@@ -24,10 +24,12 @@ use super::track_starts::{Edge, TrackStarts};
 
 /// The distance in sectors between the first two blocks of a line.
 const FIRST: u64 = 16;
-/// Part of a turn by which a block may miss its line: less than any skew.
+/// A block may miss its line by this part of a turn, or by this multiple of a completion's largest
+/// lateness if that is less. On a quiet host, this is less than any skew.
 const TOLERANCE: f64 = 0.05;
-/// With few exceptions, completions are late by at most this multiple of the noise, limited to a
-/// range of parts of a turn.
+const TOLERANCE_OF_LATE: f64 = 4.0;
+/// Few completions are later than this multiple of the noise; it is limited to the range `LATE`, in
+/// turns.
 const NOISE: f64 = 8.0;
 const LATE: std::ops::Range<f64> = 0.004..0.1;
 /// Noise matters from this part of a turn on.
@@ -36,13 +38,17 @@ const NOISY: f64 = 0.0003;
 const REACH: f64 = 0.45;
 /// The search goes down to a track's beginning in steps of this part of a track.
 const PARTS: u64 = 8;
-/// How far the first line may err in the number of sectors of a track.
+/// The part by which the first line may err in the number of sectors of a track.
 const UNSURE: f64 = 0.04;
 /// The number of steps in which the range of a track's beginning is searched.
 const STEPS: u64 = 16;
 /// The maximum number of tracks to search one after the other.
 const RUNGS: u64 = 40;
-/// How often another place is tried.
+/// The number of reads elsewhere that replace the contents of a small memory.
+const FORGOTTEN: u32 = 20;
+/// A track may be shorter than others by this part of its length.
+const SHORTER: u64 = 64;
+/// The number of places that are tried.
 const TRIES: u32 = 12;
 /// The maximum number of sectors of a track.
 const SECTORS_MAX: u64 = 1 << 16;
@@ -76,6 +82,8 @@ pub(super) struct Survey<'b, 'a> {
     pub(super) platter: Platter,
     /// A completion that is later than this does not belong to the expected block.
     pub(super) late_max: f64,
+    /// A block that misses its line by more is on another track.
+    pub(super) off_max: f64,
     /// A read that takes less was answered by memory.
     pub(super) soonest: f64,
     /// Whether completions are so late that more reads are needed.
@@ -90,13 +98,23 @@ impl<'b, 'a> Survey<'b, 'a> {
         let late_max = (NOISE * noise).clamp(LATE.start * turn, LATE.end * turn);
         let is_noisy = noise > NOISY * turn;
         let platter = Platter::new(turn);
-        Self { probing, platter, late_max, soonest: 0.0, is_noisy }
+        let off_max = (TOLERANCE_OF_LATE * late_max).min(TOLERANCE * turn);
+        Self { probing, platter, late_max, off_max, soonest: 0.0, is_noisy }
     }
 
     /// Measures the angle at which a block ends.
     pub(super) fn angle(&mut self, start: u64) -> Seen<f64> {
         let done = self.probing.read(start)?.done;
         Ok(self.platter.angle(done))
+    }
+
+    /// Reads elsewhere, so that the drive's memory, if it is small, holds nothing from here.
+    pub(super) fn forget(&mut self) -> Seen<()> {
+        for _ in 0..FORGOTTEN {
+            let start = self.probing.anywhere();
+            self.probing.read(start)?;
+        }
+        Ok(())
     }
 
     /// Finds a track below `near`, or above it if there is no room below; `None` if the angles make
@@ -137,8 +155,9 @@ impl<'b, 'a> Survey<'b, 'a> {
             let mut line = BlockLine { from: at, angle, per_sector, low, read };
             match self.lengthened(&mut line)? {
                 Grown::Whole => return Ok(Some(line)),
-                // The track below the break is complete.
-                Grown::Broken(below) => at = below,
+                // The track below the break is complete; memory would answer blocks that were read
+                // before.
+                Grown::Broken(below) => at = below.saturating_sub(4 * block),
                 Grown::NoRoom => return Ok(None),
             }
         }
@@ -162,8 +181,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         }
     }
 
-    /// Returns whether a block lies on a line. A block further out than all others makes the line
-    /// more exact.
+    /// Returns whether a block lies on a line. A block below all others makes the line more exact.
     fn is_on(&mut self, line: &mut BlockLine, start: u64) -> Seen<bool> {
         let block = self.probing.block();
         let mut off = 0;
@@ -171,7 +189,7 @@ impl<'b, 'a> Survey<'b, 'a> {
             let Some(start) = start.checked_sub(beside) else { break };
             let angle = self.angle(start)?;
             let beyond = self.platter.beyond(angle, line.angle(start));
-            if beyond.abs() < TOLERANCE * self.platter.turn {
+            if beyond.abs() < self.off_max {
                 line.take(start, angle, beyond);
                 return Ok(true);
             }
@@ -204,7 +222,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// Finds the track below a line's track. Smaller and smaller steps look for the beginning of
     /// each track, so that the search never comes back to blocks it has read.
     ///
-    /// It accepts one of `known` as the number of sectors when it is the only one that is still
+    /// Accepts one of `known` as the number of sectors when it is the only one that is still
     /// possible.
     fn track_of(&mut self, mut line: BlockLine, known: &[u64]) -> Seen<Option<Track>> {
         let block = self.probing.block();
@@ -248,7 +266,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         if let Some(edge) = self.edge(line, top, step, most)? {
             return Ok(Some(edge));
         }
-        let margin = self.probing.at_least(starts.anew());
+        let margin = self.probing.at_least(starts.anew().div_ceil(SHORTER));
         let step = self.probing.at_least((margin / STEPS).max(1));
         self.edge(line, top + margin, step, margin / step + 1)
     }
@@ -264,7 +282,7 @@ impl<'b, 'a> Survey<'b, 'a> {
             let Some(next) = at.checked_sub(2 * block) else { return Ok(None) };
             let second = self.angle(next)?;
             let beyond = self.platter.beyond(second, below.angle(next));
-            if beyond.abs() < TOLERANCE / 4.0 * self.platter.turn {
+            if beyond.abs() < self.off_max.min(TOLERANCE / 4.0 * self.platter.turn) {
                 below.read.push((next, second));
                 below.angle += beyond / 2.0;
                 (below.from, below.low) = (from, next);

@@ -9,15 +9,16 @@ use super::number::{float, floor};
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 
-/// Sectors of a read, at most: no host splits it.
+/// The largest number of sectors of a read: no host splits a read of this size.
 const SECTORS_MAX: u64 = 512;
 /// The time of a sector on an unknown bus, as a part of its time under the head.
 const BUS: f64 = 0.5;
-/// How often to try from another angle if the read does not fit on the track.
+/// The number of attempts, each from another angle, if the read does not fit on the track.
 const TRIES: u32 = 6;
 
-/// Returns how much longer than halfway between these two times a read took, on the second of two
-/// tracks that are `least` apart; `None` if the read did not fit.
+/// Returns by how much a read took longer than the mean of the times of both kinds of drive;
+/// negative if it took less. The read goes to the second of two tracks, and `least` is the shortest
+/// time between them. `None` if the read did not fit.
 pub(super) fn beyond_half_way(
     survey: &mut Survey<'_, '_>,
     (from, to): (&Track, &Track),

@@ -13,18 +13,21 @@ use super::number::{float, whole};
 use super::order::{TracksSeen, order};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
+use super::samples::{
+    CLOSE, Sample, doubt, either, is_alike, islands, measured, sample, without_lonely,
+};
+use super::spares::spares;
 use super::tracks::Survey;
+use super::zone_starts::starts;
 use crate::subject::TrialResult;
 
 /// Requests of the experiment.
-pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
+pub(super) const REQUESTS: Bounds = Bounds { usual: 16_000, most: 48_000 };
 
 /// The number of intervals between the first places.
 const INTERVALS: u64 = 48;
-/// A boundary is located to within this part of the target.
+/// On a noisy host, a boundary is located to within this part of the target.
 const EXACT: u64 = 8_192;
-/// Tracks belong to one zone if their numbers of sectors differ by less than this part.
-const ALIKE: u64 = 250;
 /// On a noisy host an error is grave if the places are farther apart than this part of the target.
 const GRAVE: u64 = 256;
 /// The number of additional places to try if a zone's places disagree.
@@ -39,8 +42,18 @@ pub struct ZoneSeen {
     pub start: u64,
     /// The number of sectors by which `start` may be wrong.
     pub unsure: u64,
-    /// Sectors of a track.
+    /// The number of sectors of a track that hold data; a track with the spares of a group has
+    /// fewer.
     pub sectors_per_track: u32,
+    /// The number of spare sectors of each group of tracks, which hold no data.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spares: u32,
+}
+
+/// Returns whether there are no spares; the file then leaves out their number.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(spares: &u32) -> bool {
+    *spares == 0
 }
 
 /// The results of the experiment.
@@ -55,15 +68,6 @@ pub struct ZoneMap {
     pub tracks: Option<TracksSeen>,
     /// The number of reads that the measurement took.
     pub requests: u64,
-}
-
-/// A place and the sectors of its tracks.
-#[derive(Debug, Clone, Copy)]
-struct Sample {
-    at: u64,
-    sectors: u64,
-    /// Whether its sectors were counted, and not only matched with one of two numbers.
-    is_exact: bool,
 }
 
 /// Finds the zones of a disk that turns.
@@ -92,31 +96,19 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<ZoneMap, Lost>
         samples.push(sample(&mut survey, at, &[])?);
     }
     doubt(&mut survey, &mut samples)?;
-    let zone = boundaries(&mut survey, &samples)?;
+    let mut zone = boundaries(&mut survey, &samples)?;
     let outermost = zone.first().map_or(0, |zone| u64::from(zone.sectors_per_track));
-    let tracks = order(&mut survey, outermost, rotation.noise_ns)?;
-    Ok(ZoneMap { sectors, zone, tracks, requests: probing.spent() })
-}
-
-fn sample(survey: &mut Survey<'_, '_>, at: u64, known: &[u64]) -> Result<Sample, Lost> {
-    let track = survey.track_like(at, known)?.ok_or(Lost::Near(at))?;
-    Ok(Sample { at, sectors: track.sectors, is_exact: !known.contains(&track.sectors) })
-}
-
-fn is_alike(one: u64, other: u64) -> bool {
-    one.abs_diff(other) <= one.max(other) / ALIKE
-}
-
-/// Measures a place again if it differs from neighbours that agree.
-fn doubt(survey: &mut Survey<'_, '_>, samples: &mut [Sample]) -> Result<(), Lost> {
-    for middle in 1..samples.len().saturating_sub(1) {
-        let [before, here, after] = [middle - 1, middle, middle + 1].map(|index| samples[index]);
-        let is_lonely = !is_alike(before.sectors, here.sectors);
-        if is_lonely && is_alike(before.sectors, after.sectors) {
-            samples[middle] = sample(survey, here.at, &[])?;
-        }
+    let end = zone.get(1).map_or(sectors, |next| next.start - next.unsure);
+    let mut tracks = order(&mut survey, (outermost, end), rotation.noise_ns)?;
+    if let Some(seen) = &mut tracks
+        && !spares(&mut survey, seen, &mut zone)?
+    {
+        tracks = None;
     }
-    Ok(())
+    if let Some(seen) = tracks.as_ref().filter(|_| !survey.is_noisy) {
+        starts(&mut survey, seen, &mut zone)?;
+    }
+    Ok(ZoneMap { sectors, zone, tracks, requests: probing.spent() })
 }
 
 /// Returns the zones, once all boundaries between places are found.
@@ -125,7 +117,8 @@ fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<Zon
     for pair in samples.windows(2) {
         search(survey, pair[0], pair[1], &mut all)?;
     }
-    let limit = near_enough(survey, 0);
+    let limit = survey.probing.sectors() / EXACT;
+    islands(survey, &mut all)?;
     let all = without_lonely(&all, limit);
     let mut found = Vec::new();
     let mut before: Option<u64> = None;
@@ -136,47 +129,41 @@ fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<Zon
             start: low.map_or(0, |low| u64::midpoint(low, first)),
             unsure: low.map_or(0, |low| (first - low).div_ceil(2)),
             sectors_per_track: agreed(survey, samples)?,
+            spares: 0,
         });
     }
     Ok(found)
 }
 
-/// Returns how close two places must be for the boundary between them to be known.
+/// Returns how close two places must be for the boundary between them to be known. On a quiet host,
+/// closer places cost little.
 fn near_enough(survey: &Survey<'_, '_>, sectors: u64) -> u64 {
-    (survey.probing.sectors() / EXACT).max(4 * sectors)
+    let part = if survey.is_noisy { survey.probing.sectors() / EXACT } else { 0 };
+    part.max(4 * sectors)
 }
 
-/// Drops places that differ from close neighbours on both sides: there the search for a track
-/// crossed the boundary, or erred.
-fn without_lonely(all: &[Sample], limit: u64) -> Vec<Sample> {
-    let is_lonely = |index: usize| {
-        let [low, here, high] = [index - 1, index, index + 1].map(|index| all[index]);
-        let differs = |other: Sample| !is_alike(other.sectors, here.sectors);
-        let limit = limit.max(4 * here.sectors);
-        differs(low) && differs(high) && here.at - low.at <= limit && high.at - here.at <= limit
-    };
-    let inner = 1..all.len().saturating_sub(1);
-    let kept = |&(index, _): &(usize, &Sample)| !(inner.contains(&index) && is_lonely(index));
-    all.iter().enumerate().filter(kept).map(|(_, &sample)| sample).collect()
-}
-
-/// Returns the number of sectors that the places of a zone agree on; if they disagree, more places
-/// are tried.
+/// Returns the number of sectors that the places of a zone agree on; if they disagree, or more
+/// sectors pass in a turn, more places are tried. If a place has as many sectors as pass in a turn,
+/// that number counts: shorter tracks have spares.
 fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> {
     let exact = samples.iter().filter(|sample| sample.is_exact);
     let mut counted: Vec<u64> = exact.map(|sample| sample.sectors).collect();
     let first = counted.first().copied().unwrap_or(samples[0].sectors);
-    if counted.iter().any(|&sectors| sectors != first) || counted.is_empty() {
+    let passing = samples.iter().find_map(|sample| sample.passing).map(whole);
+    let is_unlike = |&sectors: &u64| sectors != passing.unwrap_or(first);
+    if counted.iter().any(is_unlike) || counted.is_empty() {
         let (low, high) = (samples[0].at, samples[samples.len() - 1].at);
         for part in 1..=MORE {
             let at = low + (high - low) / (MORE + 1) * part;
             let sectors = sample(survey, at, &[])?.sectors;
-            counted.extend(Some(sectors).filter(|&sectors| is_alike(sectors, first)));
+            counted.extend(Some(sectors).filter(|it| it.abs_diff(first) <= first / CLOSE));
         }
     }
-    let count =
-        |&sectors: &u64| (counted.iter().filter(|&&other| other == sectors).count(), sectors);
-    let (_, sectors) = counted.iter().map(count).max().unwrap_or((0, first));
+    let count = |&sectors: &u64| {
+        let equal = counted.iter().filter(|&&other| other == sectors).count();
+        (Some(sectors) == passing, equal, sectors)
+    };
+    let (_, _, sectors) = counted.iter().map(count).max().unwrap_or((false, 0, first));
     Ok(u32::try_from(sectors).expect("the search for a track stops before that"))
 }
 
@@ -192,6 +179,7 @@ fn search(
         all.push(high);
         return Ok(());
     }
+    let (low, high) = (measured(survey, low)?, measured(survey, high)?);
     let middle = middle(survey, low, high)?;
     search(survey, low, middle, all)?;
     search(survey, middle, high, all)
@@ -202,6 +190,9 @@ fn search(
 fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Sample, Lost> {
     let at = low.at + (high.at - low.at) / 2;
     let known = [low.sectors, high.sectors];
+    if let Some(found) = either(survey, at, [low, high])? {
+        return Ok(found);
+    }
     let first = sample(survey, at, &known)?;
     let is_known = |sectors| known.iter().any(|&known| is_alike(sectors, known));
     let is_grave = survey.is_noisy && (high.at - low.at) * GRAVE > survey.probing.sectors();

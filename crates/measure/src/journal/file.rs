@@ -51,7 +51,7 @@ struct Head {
     version: u32,
 }
 
-/// Any other line: a round, or something else under a name.
+/// Any other line: a round, or a result with a name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JournalLine {

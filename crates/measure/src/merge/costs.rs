@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Merges `[cost]` of a drive file with added measurements, so that it stays valid.
+//! Merges `[cost]` of a drive file with added measurements, so that the file stays valid.
 //!
 //! ```text
-//!   one's kinds within the other's ............ all kinds of the other
+//!   kinds of one model among the other's ...... all kinds of the other
 //!   otherwise ................................. those of the model with more kinds
 //!   then ...................................... fitted again to all batches of these kinds in the
 //!                                               file; if a model was not fitted to the file's
 //!                                               batches, the greater of each figure
 //!   then ...................................... A is raised until every batch that the model
 //!                                               covers takes no longer than the model says
-//!   of one kind, in a file of several ......... none: it says no more than the file's table
+//!   of one kind, in a file of several kinds ... none: it says no more than the file's table
 //! ```
 //!
 //! Batches that mix the kinds of both were not measured, and do not follow from batches of either:
@@ -37,7 +37,7 @@ fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
     let has = |it: &MixedBatches, counts| it.counts.contains(counts);
     let is_in_new = known.counts.iter().all(|counts| has(new, counts));
     let is_in_known = new.counts.iter().all(|counts| has(known, counts));
-    // The number of samples behind the entry with the fewest.
+    // The file states the number of samples of the entry with the fewest.
     known.samples = match (is_in_new, is_in_known) {
         (true, true) => known.samples.max(new.samples),
         (true, false) => new.samples,

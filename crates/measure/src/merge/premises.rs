@@ -17,8 +17,8 @@ use tidegate_model::{DriveFile, Premise, PremiseCode, Premises};
 use super::tables::is_same_kind;
 use crate::outcome::few_samples;
 
-/// Returns the premises of `sum`, the tables of a drive file with the premises `known` after those
-/// of `measured` were added.
+/// Returns the premises of `sum`, the drive file after the tables of `measured` were added. `known`
+/// are its premises before that.
 pub(super) fn joined(known: &Premises, measured: &DriveFile, sum: &DriveFile) -> Premises {
     let is_new = is_measured_again(measured, sum);
     let kept = known.iter().filter(|it| !is_new || it.code.is_about_drive());

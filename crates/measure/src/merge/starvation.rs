@@ -14,7 +14,7 @@ use crate::table::{join_families, starved_families};
 /// Merges the `measured` starvation into `file`, and returns a remark if there is one.
 pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> {
     let was_endless = file.is_starvation_endless;
-    // One figure for all requests remains one: the greatest holds for each kind.
+    // A figure for all requests remains one figure: the greatest time holds for each kind.
     let is_general = file.starvation_max.is_some() && file.starvation_of.is_empty();
     file.starvation_places = places(file, measured);
     file.is_starvation_endless |= measured.is_starvation_endless;
@@ -79,8 +79,8 @@ mod tests {
         file.starvation_depth_of(op, tidegate_model::Bytes::from_kib(4))
     }
 
-    /// Goal: the file claims no depth that was not measured. Method: a file that states no depth of
-    /// its starvation, of a drive of depth 2, and a measurement of writes at depth 8.
+    /// Goal: the file claims no depth that was not measured. Method: the file of a drive of depth
+    /// 2, which states no depth of its starvation, and a measurement of writes at depth 8.
     #[test]
     fn a_starvation_stays_at_the_depth_at_which_it_was_measured() {
         let known = drive(2, "starvation_ns_max = 10");

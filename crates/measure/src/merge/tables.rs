@@ -37,8 +37,7 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
         of(most).or_else(|| of(other))
     };
     let quantiles = |level| (0..entries).map(|at| quantile(level, at)).collect::<Option<Vec<_>>>();
-    // The longer table's samples are behind the entries that only it has, and behind some other
-    // entries too.
+    // The entries that only the longer table has come from its samples, as some other entries do.
     let main = if other.ns_max.len() > most.ns_max.len() { other } else { most };
     let families = match (known.families.is_empty(), new.families.is_empty()) {
         (true, true) => Vec::new(),

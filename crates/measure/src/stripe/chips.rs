@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn without_a_conflict_there_is_a_least_number_only() {
-        // 0.005^(1/2000) = 0.99735: one chip in 378 at the most.
+        // 0.005^(1/2000) = 0.99735: at most one pair in 378 conflicts, so there are at least 378
+        // chips.
         let chips = Chips::of(0, 2_000, 0).expect("pairs");
         assert_eq!((chips.count_min, chips.count, chips.count_max), (378, None, None));
     }

@@ -51,6 +51,7 @@ impl Warning {
             Self::NoRotation(..) => return Err("no_rotation"),
             Self::NotSeen { .. } => return Err("not_seen"),
             Self::MechanicsApart { .. } => return Err("mechanics_apart"),
+            Self::MechanicsAmbiguous(..) => return Err("mechanics_ambiguous"),
             Self::NoCosts(..) => return Err("no_costs"),
         };
         Ok(Premise::new(code, subject, self.to_string()))

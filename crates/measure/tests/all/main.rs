@@ -7,4 +7,5 @@ mod ground_truth;
 mod places;
 mod real;
 mod simulated;
+mod stale;
 mod stripe;

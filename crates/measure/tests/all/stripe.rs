@@ -30,13 +30,13 @@ struct Variant {
     order: PrefillOrder,
 }
 
-/// Channels x dies, page sizes, the number of dies over which data are dealt, and the cost of a
-/// neighbour's write.
+/// The variants differ in channels and dies, page sizes, the number of dies over which data are
+/// dealt, and the cost of a neighbour's write.
 const VARIANTS: [Variant; 6] = {
     use PrefillOrder::{Random, Sequential};
     [
-        // Channels, dies of each, planes, KiB of a page, dies of a stripe; microseconds of reads, of
-        // a program, until a read suspends one.
+        // Channels, dies per channel, planes, KiB per page, dies per stripe; then, in microseconds,
+        // the times of reads, of a program, and until a program is suspended for a read.
         variant([4, 2, 1, 16, 4], &[55, 65, 80], 700, None, Sequential),
         variant([8, 4, 2, 16, 8], &[60, 75], 2_000, None, Sequential),
         variant([2, 2, 2, 4, 2], &[45, 50, 55], 1_000, Some(60), Sequential),
@@ -66,8 +66,9 @@ const fn variant(
     }
 }
 
-/// Returns the built-in drive with other chips. Filled once, it has so much spare flash that
-/// nothing is collected; filled at random, it collects with the first writes.
+/// Returns the built-in drive with other chips. If it was filled in sequence, it has so much spare
+/// flash that no garbage collection takes place; if it was filled in random order, collection
+/// begins with the first writes.
 fn drive_file(variant: &Variant) -> DriveFile {
     let mut file = tidegate_drive::builtin::load("sata-ssd").expect("it is built in");
     let ssd = file.ssd.as_mut().expect("it is made of chips");
@@ -204,9 +205,9 @@ fn compare_share(planted: &Planted, found: &Stripe, bytes: u64, ppm: u64) -> Res
     Err(format!("share: {bytes} bytes apart {ppm} ppm meet, {share} are planted"))
 }
 
-/// Goal: the size of a block, the distance at which reads meet again, the number of dies, the time
-/// of a read alone and the longest read beside writes are those of the drive, for every variant.
-/// Prints them.
+/// Goal: the size of a block, the distance at which reads conflict again, the number of dies, the
+/// time of a read alone and the longest read beside writes are those of the drive, for every
+/// variant. Prints them.
 #[test]
 fn what_is_planted_is_found() {
     println!("| channels x dies | block KiB | again KiB | dies | alone us | wait us |");
@@ -242,7 +243,7 @@ fn print_row(variant: &Variant, planted: &Planted, found: &Stripe) {
     );
 }
 
-/// Gives a drive one figure of another.
+/// Replaces one planted figure of a drive by that of another drive.
 type Swap = fn(&mut Planted, &Planted);
 
 /// Canary. Goal: the comparison refuses any drive other than the measured one, and any single

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The platter's clock: the host's clock, shifted until completions come when predicted.
 //!
-//! A spindle keeps its speed to some parts in a million, and its angle at the start of the host's
-//! clock is unknown. A wrong phase makes every completion late by the same part of a turn, plus
-//! whole turns. So only the remainder of an error after whole turns counts, and one correction is
-//! at most 1/[`STEPS_PER_TURN`] of a turn: one odd completion shifts the clock by a few
-//! microseconds, the clock follows a drift of some hundred parts in a million, and an unknown phase
-//! is found within half of [`STEPS_PER_TURN`] requests.
+//! A spindle keeps its speed to within a few parts per million, and its angle at the start of the
+//! host's clock is unknown. A wrong phase makes every completion late by the same part of a turn,
+//! plus whole turns. So only the remainder of an error after whole turns counts, and one correction
+//! is at most 1/[`STEPS_PER_TURN`] of a turn: one odd completion shifts the clock by a few
+//! microseconds, the clock follows a drift of a few hundred parts per million, and an unknown phase
+//! is found within [`STEPS_PER_TURN`] / 2 requests.
 //!
 //! Until then, and after a pause in which the spindle may have drifted, predictions mean nothing. A
 //! clock that began with an unknown phase is settled once most of the last completions came near
@@ -29,7 +29,7 @@ const FAR_COST: u32 = 16;
 /// After a pause this long, the phase must be confirmed again.
 const PAUSE_MAX: Duration = Duration::from_ms(1_000);
 
-/// Counts the evidence for the phase of a clock that began without it.
+/// Counts the evidence for the phase of a clock that began with an unknown phase.
 #[derive(Debug, Clone, Copy, Default)]
 struct Settling {
     near_count: u32,
@@ -47,7 +47,7 @@ impl Settling {
         self.near_count = if is_near {
             (known + 1).min(SETTLED_MAX)
         } else {
-            // Below zero, nothing is known anyway.
+            // Not below zero, at which nothing is known already.
             known.saturating_sub(FAR_COST)
         };
         self.last = Some(now);
@@ -60,7 +60,7 @@ const MINUTE: Duration = Duration::from_ms(60_000);
 /// The host's clock, shifted.
 ///
 /// # Invariants
-/// - `ahead` exceeds half a minute: the shift never takes an instant below zero.
+/// - `ahead` is at least half a minute, so no instant falls below zero.
 #[derive(Debug)]
 pub(super) struct PlatterClock {
     turn: Duration,
@@ -92,7 +92,7 @@ impl PlatterClock {
     }
 
     /// Corrects the phase after a completion at `now` that was expected at `expected`; returns
-    /// the nearest number of whole turns that were lost, as a time.
+    /// the time of the turns that were lost, rounded to the nearest whole turn.
     pub(super) fn correct(&mut self, now: Time, expected: Time) -> Duration {
         let (seen, turn) = (self.platter_time(now).ns(), self.turn.ns());
         let step_max = turn / STEPS_PER_TURN;
@@ -121,7 +121,7 @@ impl PlatterClock {
         }
     }
 
-    /// Sets the clock back if the platter is late.
+    /// Sets the clock back if the platter is late, and forward if it is early.
     fn shift(&mut self, is_late: bool, by_ns: u64) {
         let by = Duration::from_ns(by_ns);
         self.ahead = if is_late { self.ahead - by } else { self.ahead + by };

@@ -59,7 +59,8 @@ impl MechanicalDrive {
     fn resume_or_restart(&mut self, now: Time, arrived: Time, sectors: &Range<u64>) -> u64 {
         let hit = self.cache.read.then(|| self.segments.find(sectors)).flatten();
         let hit = hit.filter(|hit| !self.segments.get(hit.index).is_written);
-        // A read that begins at the heads' position has nothing in memory yet.
+        // Without a hit, the read may begin at the heads' position: then nothing of it is in memory
+        // yet.
         let cached = hit.map_or(0, |hit| hit.sectors);
         let segment = hit.map_or(self.reader.segment, |hit| Some(hit.index));
         let is_next = self.reader.next == sectors.start + cached;
@@ -101,7 +102,7 @@ impl MechanicalDrive {
         (arm, free_at + rest)
     }
 
-    /// Puts the read sectors into their segment, and lets the heads read ahead behind them.
+    /// Puts the read sectors into their segment, and lets the heads read ahead from their end.
     fn fill_segment(&mut self, sectors: &Range<u64>, cached: u64, outcome: Outcome) {
         let Some(segment) = self.reader.segment else { return };
         if outcome == Outcome::Failed {
@@ -164,7 +165,7 @@ impl MechanicalDrive {
     }
 
     /// Writes these sectors, the first of which is in memory at `ready.0` and the last at
-    /// `ready.1`; returns when the last is on the medium.
+    /// `ready.1`; returns when the last is on the medium, and the outcome.
     fn write(
         &mut self,
         begin_at: Time,

@@ -61,7 +61,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// Lets the heads read ahead behind a read just served from memory.
+    /// Lets the heads read ahead after a read that memory has just served.
     fn read_on_after_hit(&mut self, now: Time, segment: usize, end: u64) {
         if self.active.is_some() {
             return;
@@ -86,7 +86,7 @@ impl MechanicalDrive {
         self.segments.extend(segment, self.reader.next);
     }
 
-    /// Returns whether memory takes this write, if there is room.
+    /// Returns whether memory takes this write once it has room.
     pub(super) fn could_take(&self, request: &Request, sectors: &Range<u64>) -> bool {
         let fits = sectors.end - sectors.start <= self.segments.sectors_max();
         self.cache.write_back == WriteBack::On && !request.fua && fits
@@ -102,8 +102,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// Returns the segment that takes this write immediately; `None` if it must wait for the
-    /// medium.
+    /// Returns the segment that takes this write immediately; `None` if memory cannot take it now.
     pub(super) fn segment_for_write(
         &mut self,
         request: &Request,
@@ -126,7 +125,8 @@ impl MechanicalDrive {
         Some(segment)
     }
 
-    /// Takes the least recently used segment for a read from `start` on.
+    /// Takes a segment for a read from `start` on: an empty one, or else the least recently used
+    /// one. Returns `None` while all hold data that are not on the medium yet.
     pub(super) fn take_for_read(&mut self, start: u64) -> Option<usize> {
         let segment = self.segments.take_for_read(start)?;
         self.forget_reader_of(segment);

@@ -19,7 +19,7 @@ pub(super) struct FreeHeads<'a> {
 }
 
 impl<'a> FreeHeads<'a> {
-    /// Returns the heads as they are after their activity at `now`.
+    /// Returns the state of the heads if they stop reading at `now`.
     pub(super) fn at(mechanism: &'a Mechanism, reader: &Reader, now: Time) -> Self {
         let (arm, free_at) = reader.stop(now);
         Self { mechanism, arm, free_at, ahead: reader.ahead() }

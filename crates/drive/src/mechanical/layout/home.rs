@@ -15,6 +15,6 @@ pub(super) struct Home {
     pub(super) begin: u64,
     /// The data sector after the track's last.
     pub(super) end: u64,
-    /// Whether no slot between them is skipped.
+    /// Whether no slot between `begin` and `end` is skipped.
     pub(super) is_whole: bool,
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The common part of both layouts: extents and remapped sectors.
 //!
-//! A layout knows a sector's home. This module extends it to a run of sectors, limited to the
-//! host's sectors, to the request, and to the next remapped sector.
+//! A layout knows a sector's home. This module finds the run of sectors that begins there. The run
+//! ends with the track, with the request, with the host's last sector, or before the next remapped
+//! sector.
 
 use tidegate_model::Lba;
 
@@ -10,7 +11,8 @@ use super::home::Home;
 use super::position::{Extent, Position};
 use super::remaps::Remaps;
 
-/// A layout without its remapped sectors.
+/// A layout that knows the home of each sector. Extents and positions follow from the homes and the
+/// remapped sectors.
 pub(super) trait Homes {
     /// Returns the home of a sector below [`Homes::sectors`].
     fn home(&self, sector: u64) -> Home;
@@ -64,7 +66,7 @@ pub(super) trait Homes {
         sector.filter(|&sector| sector < self.sectors())
     }
 
-    /// Returns where a sector lies.
+    /// Returns where a sector lies: at its remapped position, or else at its home.
     fn place(&self, sector: u64) -> Home {
         assert!(sector < self.sectors(), "sector {sector} of a disk of {} sectors", self.sectors());
         let remaps = self.remaps();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Slips: slots that are skipped, so that the data behind them move up.
+//! Slips: slots that are skipped, so that all later data move to later slots.
 //!
 //! ```text
 //! slot   0  1  2  3  4  5  6  7      slots include unusable ones
@@ -77,7 +77,8 @@ impl Slips {
         self.data_after_runs(slot, runs)
     }
 
-    /// Returns the same result faster, given a nearby slot with `runs` runs before it.
+    /// Returns the same as [`Slips::data_before`], but faster, from the number of runs (`runs`)
+    /// before a nearby slot.
     ///
     /// # Complexity
     /// Linear in the number of runs between the two slots: 0 for most tracks.

@@ -6,8 +6,8 @@
 //! ```
 //! A *slot* is a physical sector of a zone, counted through its tracks in their order. Positions
 //! and angles equal DiskSim's, with two corrections: a slip in a cylinder with spares moves data
-//! up into the spares (in DiskSim they run on into the next cylinder, where two sectors then
-//! share a position), and spares at the front of a cylinder are at the front.
+//! into the spares (in DiskSim the data run on into the next cylinder, where two sectors then
+//! share a position), and spares that belong at the front of a cylinder are at its front.
 
 mod build;
 mod order;

@@ -57,8 +57,8 @@ pub(super) fn next_inwards(eligible: &Eligible<'_>, from: u32) -> usize {
     eligible.least(|pending| (pending.target.cylinder < from, pending.target.cylinder))
 }
 
-/// SCAN: chooses the next request in `direction`, or in the other one if there is none; returns
-/// the direction from now on.
+/// SCAN: chooses the next request in `direction`, or in the other direction if there is none. Also
+/// returns the direction of this choice, in which the next choice begins.
 pub(super) fn next_in_sweep(
     eligible: &Eligible<'_>,
     from: u32,

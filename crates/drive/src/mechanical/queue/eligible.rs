@@ -50,7 +50,7 @@ impl<'a> Eligible<'a> {
         Self { window: &pending[..end], priority_only }
     }
 
-    /// Returns each of them with its index.
+    /// Returns each eligible request with its index.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &'a Pending)> + use<'a> {
         let priority_only = self.priority_only;
         let is_eligible =
@@ -58,7 +58,7 @@ impl<'a> Eligible<'a> {
         self.window.iter().enumerate().filter(move |(_, pending)| is_eligible(pending))
     }
 
-    /// Returns the first to arrive.
+    /// Returns the index of the eligible request that arrived first.
     pub(super) fn oldest(&self) -> usize {
         self.iter().next().expect("there is at least one").0
     }

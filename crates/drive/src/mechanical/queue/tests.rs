@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of the queue: requests, an access function for a toy disk, and a host with
-//! its own records, which judges the queue's choices by what the queue held. These tests are here
-//! and not in `tests/` because the queue is private to its crate.
+//! Helpers for the tests of the queue: requests, the access times of a toy disk, and a host that
+//! records what the queue held at each choice. The tests are here and not in `tests/` because the
+//! queue is private to its crate.
 
 mod by_access;
 mod by_position;
@@ -67,8 +67,8 @@ fn filled(params: &Queue, held: &[Pending]) -> DiskQueue {
     queue
 }
 
-/// Returns the ids of all requests held, in the order of service from instant `now_ns`; the arm
-/// moves to each.
+/// Takes all requests from the queue at instant `now_ns` and returns their ids in this order; the
+/// arm moves to each.
 fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
     let mut ids = Vec::new();
     while let Some(taken) = queue.take(at(now_ns), arm, &ToyDisk::new(now_ns, arm)) {
@@ -90,7 +90,7 @@ fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
     Duration::from_ns(there_ns - now_ns + wait_ns)
 }
 
-/// The toy disk with a count of its calls; the arm's seek is the lower bound.
+/// The toy disk with a count of the calls of `access`; the arm's seek is the lower bound.
 struct ToyDisk {
     now_ns: u64,
     arm: u32,
@@ -114,7 +114,7 @@ impl Reach for ToyDisk {
     }
 }
 
-/// A function of the access alone is a drive without lower bounds.
+/// A function that returns the access time is a drive whose lower bounds are 0.
 impl<F: Fn(&Pending) -> Duration> Reach for F {
     fn access(&self, pending: &Pending) -> Duration {
         self(pending)
@@ -201,8 +201,8 @@ impl Host {
     }
 }
 
-/// Returns all decisions of a queue used in this way and emptied at the end. Checks, for every
-/// test, that each request is served exactly once.
+/// Performs `steps` on a queue, empties the queue, and returns all its decisions. Checks that each
+/// request is served exactly once.
 fn play(params: &Queue, steps: &[Step], arm: u32) -> Vec<Moment> {
     let queue = DiskQueue::new(params);
     let mut host = Host { queue, held: Vec::new(), now_ns: 0, arm, moments: Vec::new() };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the segments that can hold a sector: those that begin at most a segment's size before
-//! it.
+//! Finds the segments that can hold a sector: those that begin at it or less than a segment's size
+//! before it.
 //!
 //! ```text
 //!   order of first sectors    [--2--]   [---0---]   [-3-]     [----1----]

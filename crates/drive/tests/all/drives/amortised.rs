@@ -61,7 +61,7 @@ fn single_sweep_takes_half_a_stroke_less() {
 }
 
 const LAST: u32 = 8;
-/// 10 ns, and 4 ns for each of eight cylinders.
+/// A disk of nine cylinders on which a seek takes 10 ns, plus 4 ns for each cylinder crossed.
 const LINEAR: Amortised = Amortised {
     seek_max: Duration::from_ns(42),
     seek_min: Duration::from_ns(10),

@@ -6,18 +6,14 @@ use tidegate_drive::{
     BuildError, Drive, build, builtin, for_any_requests, from_parts, kinds, measured_table,
 };
 use tidegate_model::drive_file::Parts;
-use tidegate_model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
+use tidegate_model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Workload};
 
 const ROW: [u64; 7] = [100, 200, 300, 500, 700, 800, 900];
 
 fn load(op: Op, kib: u64) -> BestEffort {
-    BestEffort {
-        name: format!("{}-{kib}", op.name()),
-        intensity: Intensity::Outstanding(1),
-        size: Bytes::from_kib(kib),
-        op,
-        place: Place::Random,
-    }
+    let name = format!("{}-{kib}", op.name());
+    let reads = BestEffort::reads(name, Intensity::Outstanding(1), Bytes::from_kib(kib));
+    BestEffort { op, ..reads }
 }
 
 fn workload(best_effort: Vec<BestEffort>) -> Workload {

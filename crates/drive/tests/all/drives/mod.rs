@@ -6,6 +6,7 @@ mod amortised;
 mod build;
 mod builtin;
 mod common;
+mod data_sheet;
 mod pseudo;
 mod recorded;
 mod stale;

@@ -28,23 +28,23 @@ fn histories_take_the_times_computed_by_hand() {
         (&TIMES, &[(100, 4)], &[106, 113, 120, 127]),
         // The running timer stays when a request joins; when it expires, the remaining requests are
         // planned again. 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one
-        // returned, two are left: b(2) = 16 from here, timers at 16 and 24.
+        // completes, two are left: b(2) = 16 from here, timers at 16 and 24.
         (&TIMES, &[(0, 2), (3, 1)], &[8, 16, 24]),
         // Several joins under one timer are planned once. 8: three are left: b(3) = 21 from here.
         (&TIMES, &[(0, 2), (3, 1), (5, 1)], &[8, 15, 22, 29]),
         // Keeping a drive full, as `noop` does, never changes the running timer. 8: one of two
-        // returned, one sent at once; the timer for 16 has run since 0 and stays. 16: two were
-        // there, one returned, one is left: b(1) = 10.
+        // completes, one is sent at once; the timer for 16 has run since 0 and stays. 16: one of
+        // two completes, one is left: b(1) = 10.
         (&TIMES, &[(0, 2), (8, 1)], &[8, 16, 26]),
-        // A request sent at the instant of a new plan belongs to that plan. 8: one of three returned
-        // after a join, new plan for two; two more sent at once: b(4).
+        // A request sent at the instant of a new plan belongs to that plan. 8: one of three
+        // completes after a join, so two are planned again; two more are sent at once: b(4).
         (&TIMES, &[(0, 2), (3, 1), (8, 2)], &[8, 8 + 6, 8 + 13, 8 + 20, 8 + 27]),
         // Submits at one instant are one batch: b(1) + b(n - 1) never occurs for b(n).
         (&TIMES, &[(5, 1), (5, 1), (5, 1), (5, 1)], &[11, 18, 25, 32]),
         // A batch with fewer nanoseconds than requests, whose first completion is at the instant of
         // its submission, is still one batch.
         (&[2, 2, 2, 2], &[(5, 1), (5, 3)], &[5, 6, 6, 7]),
-        // A batch beyond the table is served in batches.
+        // A batch larger than the table's largest is served in several batches.
         (&TIMES[..2], &[(0, 5)], &[8, 16, 24, 32, 42]),
     ];
     for (ns_max, batches, times) in rows {
@@ -195,8 +195,8 @@ proptest! {
     }
 }
 
-/// Returns a pseudo-disk with costs for at most three requests at once: A = 4, 2 for 4 KiB, 9 for
-/// 64 KiB, and 1 for each change of direction.
+/// Returns a pseudo-disk with costs for at most three requests at once, in nanoseconds: A = 4, 2
+/// for 4 KiB, 9 for 64 KiB, and 1 for each change between reads and writes.
 fn with_costs() -> PseudoDisk {
     let cost = |op: Op, kib: u64, ns: u64| RequestCost {
         op,
@@ -218,7 +218,8 @@ fn with_costs() -> PseudoDisk {
 /// Goal: a batch takes no longer than the sum of its costs, nor longer than b. Method: times
 /// computed by hand. One small read takes 4 + 2, where b(1) is 10, and two take 4 + 2 + 9, where
 /// b(2) is 16. Three reads would take 4 + 27, so b(3) = 21 remains. A read and a write take 4 + 4
-/// and two changes of direction. The costs cover neither four requests nor a larger read.
+/// and two changes between reads and writes. The costs cover neither four requests nor a larger
+/// read.
 #[test]
 fn a_batch_takes_the_sum_of_its_costs_and_never_more_than_its_table() {
     let of = |id: u64, op: Op, kib: u64| Request { op, size: Bytes::from_kib(kib), ..request(id) };

@@ -132,7 +132,7 @@ fn random_reads_take_the_predicted_time() {
     check_predictions(2, |_| (), |pair, file| random_outcomes(pair, file, Op::Read, COUNT));
 }
 
-/// The drive must put each write on the medium before it completes it.
+/// Without write-back, the drive completes each write only when it is on the medium.
 #[test]
 fn random_writes_through_take_the_predicted_time() {
     let write_through = |mechanics: &mut Mechanics| {
@@ -144,7 +144,7 @@ fn random_writes_through_take_the_predicted_time() {
     check_predictions(0, write_through, serve);
 }
 
-/// Consecutive requests are served from read-ahead, and the model predicts it.
+/// Consecutive requests are served from read-ahead, and the model predicts their times.
 #[test]
 fn sequential_reads_take_the_predicted_time() {
     let size = Bytes::from_kib(64);
@@ -170,7 +170,8 @@ fn access_is_the_part_of_the_service_before_data_moves() {
 }
 
 /// Goal: the model finds the unknown phase of a real platter. Method: the drive's clock is a third
-/// of a turn behind the host's; within half a turn's steps the model has found it.
+/// of a turn behind the host's; of the first 300 of 1,200 reads, at most a tenth may be predicted,
+/// and of the last 300, at least nine tenths must be.
 #[test]
 fn an_unknown_phase_is_found() {
     let file = load("fujitsu-max3036rc");
@@ -218,7 +219,7 @@ fn request_beyond_the_end_is_refused_at_once() {
     model.completed(Time::from_ns(1_000), &target);
 }
 
-/// Canary: a model of another disk is wrong about nearly everything.
+/// Canary: a model with a slower head switch than the disk's is wrong about many requests.
 #[test]
 fn model_of_another_disk_is_seen_to_be_wrong() {
     let file = load("fujitsu-max3036rc");

@@ -99,8 +99,8 @@ fn lay_out(dice: &mut Dice, mechanics: &mut Mechanics) {
     }
 }
 
-/// Stores some sectors of a zone, which has this many, behind all others; returns the number of
-/// spares.
+/// Remaps some sectors of a zone of `sectors` sectors to spares at the zone's end; returns the
+/// number of spares.
 pub(crate) fn remap(dice: &mut Dice, zone: &mut Zone, sectors: u64) -> u64 {
     const SPARES: u32 = 12;
     let data = sectors - u64::from(SPARES);
@@ -254,8 +254,8 @@ proptest! {
         prop_assert_eq!(&play(&mechanics, depth, &script, Some(dice.0)), &done);
     }
 
-    /// Each read has a thousand sectors to itself, farther from all others than any drive here
-    /// reads ahead or on arrival.
+    /// Each read is in a region of a thousand sectors of its own, so no drive here has its sectors
+    /// in memory from an earlier read.
     #[test]
     fn no_read_is_faster_than_the_medium(seed: u64) {
         let mut dice = Dice::new(seed);

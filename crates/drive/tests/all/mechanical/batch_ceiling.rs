@@ -15,7 +15,7 @@ fn disks() -> std::ops::Range<u64> {
     0..std::env::var("DISKS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_000)
 }
 
-/// The batches that each disk gets, one after the other.
+/// The number of batches that each disk gets, one after the other.
 const BATCHES: u64 = 12;
 const COUNT_MAX: u32 = 8;
 

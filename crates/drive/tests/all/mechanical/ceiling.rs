@@ -155,8 +155,9 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics)> {
     })
 }
 
-/// Returns n if the adversary may stay below the ceiling by at most 1/n of it. A disk that begins
-/// in the middle of a request saves up to a passage that the ceiling counts.
+/// Returns n if the adversary may stay below the ceiling by at most 1/n of it. A disk that can
+/// begin in the middle of a request saves up to the time in which the request's sectors pass,
+/// which the ceiling counts.
 const fn part(mechanics: &Mechanics) -> u64 {
     if mechanics.zero_latency { 5 } else { 15 }
 }
@@ -208,7 +209,8 @@ fn every_part_of_a_disk_counts() {
     whole.extend(parts);
     let slow_bus: Mechanics = whole.try_into().expect("a disk");
     for op in [Op::Read, Op::Write] {
-        // A gate and a change of tracks do not both delay the last sectors.
+        // The ceiling adds the wait for the watermark and a change of tracks, although they do not
+        // both delay the last sectors.
         check("a slow bus", &slow_bus, op, 32, 3, None);
         let slow_writes = Mechanics { write_seek_ns_min: 15_000_000, ..slow_bus.clone() };
         check("slow positioning of writes", &slow_writes, op, 32, 3, None);

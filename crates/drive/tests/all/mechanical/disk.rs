@@ -124,7 +124,7 @@ fn more_requests_than_the_depth_are_a_broken_protocol() {
     Host::new(&plain(), 1).drive.submit(us(0), &[read(1, 0, 1), read(2, 1, 1)]);
 }
 
-/// One in a hundred accesses is repeated: about that share of a thousand takes a turn longer.
+/// One access in a hundred is retried: about that share of 10,000 reads takes a turn longer.
 #[test]
 fn faults_come_as_often_as_the_file_says() {
     let mut mechanics = plain();

@@ -137,7 +137,8 @@ fn rows_of_the_root_are_zones_where_density_changes() {
     assert_eq!(facts, [(0, 2, 10, 30), (3, 4, 8, 16)]);
 }
 
-/// A node: a run of all its cylinders under each of two heads, there and back; repeated.
+/// A node that is `repeated` times on the disk: a run of all its cylinders under head 0, inwards,
+/// and one under head 1, back.
 #[derive(Debug, Clone)]
 struct Group {
     cylinders: u64,

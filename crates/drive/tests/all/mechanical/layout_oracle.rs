@@ -70,8 +70,9 @@ impl Oracle {
         }
     }
 
-    /// Scheme 7: slips of earlier cylinders push. Returns `None` if they push past the end of a
-    /// cylinder, because DiskSim then overlooks the next one's slips.
+    /// Scheme 7: each slip on an earlier cylinder moves the data on by a slot. Returns `None` if
+    /// that moves a datum past the end of a cylinder, because DiskSim then overlooks the next
+    /// cylinder's slips.
     fn in_cylinder(&self, data: u64) -> Option<u64> {
         let slots = self.per_cylinder();
         let (cylinder, into) = (data / slots, data % slots);
@@ -100,7 +101,8 @@ impl Oracle {
             }
     }
 
-    /// Keeps only slips for which DiskSim has room, among slots or tracks that hold data.
+    /// Keeps only the slips of slots or tracks that hold data, and of these only as many as
+    /// DiskSim has room for.
     fn limit_slips(&mut self) {
         let slots = self.cylinders * self.per_cylinder();
         let end = match self.scheme {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Case tables for a disk: what it is, what its host sends, and when each request completes.
+//! Case tables for a disk: its figures, the host's requests, and when each request completes.
 //!
 //! A table has blocks, with an empty line between them:
 //!

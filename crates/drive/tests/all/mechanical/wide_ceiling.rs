@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The longest time of a batch on wide disks: 3,000 cylinders in two zones, where seeks decide. An
 //! adversary varies the places of a batch, its order, the position of the heads, and the instant,
-//! and keeps changes that make the batch take longer. It may have the beginnings of some requests
-//! read into memory before. Some disks have remapped sectors.
+//! and keeps changes that make the batch take longer. Before the batch it can have the beginnings
+//! of some requests read into memory. Some disks have remapped sectors.
 
 use tidegate_drive::Drive as _;
 use tidegate_drive::mechanical::{BatchCeiling, MechanicalDrive};
@@ -137,7 +137,7 @@ impl Adversary {
         (op, near.saturating_sub(self.dice.below(200)), size.sectors_ceil())
     }
 
-    /// Returns places at the two ends in turns, at even distances, or anywhere.
+    /// Returns a choice whose places are at the two ends in turn, at even distances, or anywhere.
     fn first(&mut self, count: u64) -> Choice {
         let pattern = self.dice.below(3);
         let share = |index: u64, dice: &mut Dice| match pattern {
@@ -301,7 +301,7 @@ fn ceilings_with_faster_seeks_are_caught() {
     }
 }
 
-/// Canary: for schedulers that sweep, ceilings that leave the longest service out.
+/// Canary: for schedulers that sweep, ceilings that are too low by the longest time of one request.
 #[test]
 fn ceilings_without_the_longest_movement_are_caught() {
     for scheduler in [Scheduler::Scan, Scheduler::CLook] {

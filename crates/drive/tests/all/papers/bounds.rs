@@ -6,6 +6,7 @@
 //! sector is under the head; `transfer_max` computes it.
 
 use tidegate_drive::Amortised;
+use tidegate_drive::data_sheet::SeekFigures;
 use tidegate_drive::mechanical::Layout;
 use tidegate_model::mechanics::{self, Scheduler, TrackOrder};
 use tidegate_model::{Bytes, DriveFile, Duration, Lba, Op, Random};
@@ -190,7 +191,8 @@ impl Adversary {
         }
     }
 
-    /// Returns a position on the cylinder of `start`, not before `start`, or on the next.
+    /// Returns a position less than two tracks before `start`, or within the first two tracks of
+    /// the disk if `start` lies there.
     fn near(&mut self, start: u64) -> u64 {
         let track = self.layout.extent(Lba::new(start), 1);
         let sectors = u64::from(track.sectors_per_track) * 2;
@@ -294,7 +296,8 @@ fn single_sweep(layout: &Layout, cylinders: u32, arm: u32, mut starts: Vec<u64>)
     starts.sort_unstable_by_key(cylinder);
     let is_outer = |cylinder: u32| cylinder < cylinders / 2;
     let is_in_arms_half = |start: &u64| is_outer(cylinder(start)) == is_outer(arm);
-    // If none is in the arm's half, the nearest is at that end of the others.
+    // If no request is in the arm's half, the nearest is at the end of the other half's requests
+    // that faces the arm.
     let inner_first = if starts.iter().any(is_in_arms_half) {
         !is_outer(arm)
     } else {
@@ -304,4 +307,37 @@ fn single_sweep(layout: &Layout, cylinders: u32, arm: u32, mut starts: Vec<u64>)
         starts.reverse();
     }
     starts
+}
+
+/// Returns the mean seek between random sectors, which are denser on outer cylinders.
+fn mean_seek(file: &DriveFile) -> Duration {
+    const SEEKS: u64 = 20_000;
+    let (curve, layout) = (seek_curve(file), layout(file));
+    let mut random = Random::new(1, 7);
+    let mut cylinder = || layout.position(Lba::new(random.below(layout.sectors()))).cylinder;
+    let mut seek = || match cylinder().abs_diff(cylinder()) {
+        0 => 0,
+        distance => curve.time(distance).ns(),
+    };
+    Duration::from_ns((0..SEEKS).map(|_| seek()).sum::<u64>() / SEEKS)
+}
+
+/// Goal: the line that a data sheet gives lies above the seek curves of real disks. Method: the three
+/// figures of each built-in disk, from its own curve, against the lowest line above this curve.
+#[test]
+fn the_line_of_a_data_sheet_is_above_each_disks_curve() {
+    for (name, _) in DISKS {
+        let file = load(name);
+        let (curve, cylinders) = (seek_curve(&file), mechanics(&file).cylinders);
+        let figures = SeekFigures {
+            track: curve.time(1),
+            average: mean_seek(&file),
+            full: curve.time(cylinders - 1),
+        };
+        let (needed, _) = curve.linear_upper_bound();
+        let line = figures.line();
+        assert!(line.seek_min >= needed, "{name}: {line:?}, but {needed} is needed");
+        // Not so far above that the tables would be of no use.
+        assert!(line.seek_min.ns() < needed.ns() * 2, "{name}: {line:?} for {needed}");
+    }
 }

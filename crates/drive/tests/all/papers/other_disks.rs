@@ -44,8 +44,8 @@ fn ibm_starves_for_1_5_to_2_5_s() {
 }
 
 /// The Maxtor is the second disk of table 1, but the dissertation observed that it serves in sweeps
-/// (7.4.1). Then nothing starves: a far request is served within two sweeps. Two sweeps are at most
-/// twice as many services as the disk holds requests, each of at most 20 ms.
+/// (7.4.1). Then nothing starves: a far request is served within two sweeps. In two sweeps the disk
+/// serves at most twice as many requests as it holds, each in at most 20 ms.
 #[test]
 fn maxtor_serves_far_requests_within_two_sweeps() {
     let file = DriveFile { depth: 20, ..load("maxtor-atlas-10k-v") };

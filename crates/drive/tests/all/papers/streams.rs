@@ -17,8 +17,8 @@ const DISKS: [&str; 6] = [
 ];
 const SIZE: Bytes = Bytes::from_kib(128);
 
-/// Returns the rate of the first zone: all sectors of a cylinder in as many turns plus the skews.
-/// One surface at a time, each track is followed by a step of one cylinder.
+/// Returns the rate of the first zone: all sectors of a cylinder in one turn for each head, plus
+/// the skews. On a disk that is read surface by surface, a step of one cylinder follows each track.
 fn rate_of_the_first_zone(file: &DriveFile) -> Rate {
     let (zone, heads) = (&zones(file).zone[0], u64::from(mechanics(file).surfaces));
     let by_surface = zones(file).range_cylinders.is_some();

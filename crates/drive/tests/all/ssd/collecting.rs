@@ -108,10 +108,10 @@ fn write_each(drive: &mut SsdDrive, now_ns: &mut u64, units: &[u64]) {
     }
 }
 
-/// Goal: a die without a block worth collecting is left alone and resumes later. Method: units of
-/// other dies are written once, so that those of die 3 stay valid while it fills up; then its own
-/// units, which invalidates nearly all of its content; then all again. Without die 3 the room
-/// would not suffice.
+/// Goal: a die without a block worth collecting is left alone and resumes later. Method: the units
+/// that are not on die 3 are written once, so that the units on die 3 stay valid while it fills up.
+/// Then all units are written twice, those on die 3 first, which invalidates nearly all of its
+/// content. If die 3 did not resume, the drive would run out of room.
 #[test]
 fn die_with_nothing_to_gain_comes_back() {
     let mut drive = drive(&least_spare(&small()), 8);
@@ -119,7 +119,7 @@ fn die_with_nothing_to_gain_comes_back() {
     let is_on_die_3 = |unit: &u64| unit % 16 >= 8 && unit % 4 >= 2;
     let (own, others): (Vec<u64>, Vec<u64>) = (0..units).partition(is_on_die_3);
     write_each(&mut drive, &mut now_ns, &others);
-    // As long as all garbage collection takes.
+    // Long enough for all garbage collection.
     now_ns += 10_000_000_000;
     write_each(&mut drive, &mut now_ns, &own[..1]);
     let copied = drive.counters().units_copied;

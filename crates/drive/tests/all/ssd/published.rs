@@ -30,8 +30,8 @@ fn assert_within(what: &str, is: u64, published: u64, tolerance_percent: u64) {
     assert!(difference <= published * tolerance_percent, "{text}");
 }
 
-/// Drives that were filled once in order, each load alone: what it sees against data sheets, and
-/// the tolerance in percent.
+/// Goal: each load, alone on a drive that was filled once in order, is as fast as data sheets say.
+/// Each case ends with its tolerance in percent.
 #[test]
 fn drives_are_as_fast_as_data_sheets_say() {
     let sequential = |op| Load::sequential(op, 32);

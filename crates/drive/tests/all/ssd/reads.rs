@@ -6,7 +6,7 @@ use tidegate_model::{Bytes, Request};
 
 use super::common::*;
 
-/// A read of one unit: its path without the page itself.
+/// The time of a read of one unit, apart from the reading of its page in the flash.
 const AROUND_PAGE_NS: u64 = OVERHEAD_NS + PAGE_NS + LINK_NS + COMMAND_NS;
 const UNIT_NS: u64 = AROUND_PAGE_NS + READ_NS;
 

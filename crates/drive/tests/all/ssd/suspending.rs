@@ -52,8 +52,9 @@ fn a_program_yields_to_a_limited_number_of_reads() {
 }
 
 /// Goal: a waiting program is overtaken by a limited number of reads. Method: ten reads of die 0
-/// wait when its row arrives behind four more: with a limit of 0 it follows the ten, with a limit
-/// of 4 it follows all. Reads take 50 us each, so the row arrives while the first is running.
+/// wait when its row arrives, and ten more arrive later. With a limit of 0 the row follows the
+/// first ten, with a limit of 4 four more, and with a limit of 100 all twenty. A read takes 50 us,
+/// so the row arrives while the first read is running.
 #[test]
 fn reads_overtake_a_waiting_program_within_limits() {
     let order = |reads_first_max| {

@@ -75,8 +75,8 @@ fn flush_does_not_wait_for_later_writes() {
 }
 
 /// Goal: a full cache slows the host to the speed of flash. Method: 80 units for a cache of 64.
-/// While writes wait, rows do not wait for each other, so the first four units make one; when
-/// they are programmed, the 65th proceeds.
+/// While writes wait for room, each row is written as soon as it is full, so the first four units
+/// are a row; when they are programmed, the 65th unit proceeds.
 #[test]
 fn writes_wait_for_room_in_the_cache() {
     let mut drive = drive(&small(), 80);
@@ -99,8 +99,8 @@ fn write_larger_than_the_cache_goes_through_it() {
     }
 }
 
-/// Goal: overwriting pending data in the cache costs nothing. Method: one unit, a thousand times:
-/// none of them reaches flash.
+/// Goal: overwriting pending data in the cache costs nothing. Method: one unit is written a
+/// thousand times; no row is programmed.
 #[test]
 fn overwriting_in_the_cache_costs_no_program() {
     let mut drive = drive(&small(), 1);

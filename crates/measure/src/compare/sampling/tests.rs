@@ -130,7 +130,8 @@ fn flows_of_one_drive_are_alike_and_slow_ones_are_found() {
     assert_eq!(found, 50);
 }
 
-/// More samples leave less to chance: a median between 5 and 10 ms that rose by 10 %.
+/// Goal: with more samples, chance explains less. Method: times between 5 and 10 ms become longer
+/// by 10 %.
 #[test]
 fn what_is_chance_ends_with_more_samples() {
     let even = |slower: u64, samples| {

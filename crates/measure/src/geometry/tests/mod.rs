@@ -4,8 +4,10 @@
 
 mod cross_check;
 mod found;
+mod generated;
 mod late;
 mod others;
+mod pattern;
 mod planted;
 mod round_trip;
 mod table;
@@ -25,7 +27,8 @@ use crate::subject::{SimulatedSubject, Subject, TrialResult};
 /// The usual block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
 
-/// Runs an experiment on a target of this size. `after` gets the number of requests after each.
+/// Runs an experiment on a target of this size. After each request, `after` gets the number of
+/// requests so far.
 fn probed<T>(
     subject: &mut dyn Subject,
     (sectors, block): (u64, Bytes),

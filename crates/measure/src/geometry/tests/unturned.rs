@@ -8,7 +8,8 @@ use tidegate_model::{BatchTable, DriveKind, Duration, Op};
 use super::late::Late;
 use super::*;
 
-/// Returns what the experiment reports about a drive of 64 GiB, first on a host that wakes on time, then on one that wakes late.
+/// Returns what the experiment reports about a drive of 64 GiB, first on a host that wakes up on
+/// time, then on one that wakes up late.
 fn verdicts(
     mut drives: impl FnMut() -> Box<dyn Drive>,
     sectors: u64,

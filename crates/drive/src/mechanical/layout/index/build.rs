@@ -303,7 +303,8 @@ fn index_below(
     }
 }
 
-/// Sorts entries by key and cylinder; fails with a cylinder that two of them share.
+/// Returns the indices of the entries, sorted by key and cylinder; fails with a cylinder in which
+/// two entries share a track.
 fn by_place(entries: &[Entry]) -> Result<Vec<u32>, u32> {
     let count = u32::try_from(entries.len()).expect("rows are limited");
     let at = |index: u32| &entries[index as usize];

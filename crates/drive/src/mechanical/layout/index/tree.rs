@@ -29,8 +29,8 @@ pub(super) enum Piece {
     Node(u32),
 }
 
-/// A run of equal pieces. It fills one cache line, because an index is larger than the nearest
-/// cache.
+/// A run of equal pieces. It fills one cache line, because an index is larger than the processor's
+/// first-level cache.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Entry {
@@ -48,7 +48,7 @@ pub(super) struct Entry {
     pub(super) pieces: u32,
     /// Whether each piece lies further out than the previous one.
     pub(super) is_outwards: bool,
-    /// The angle of the first piece, and the increment per piece in `skew_ppm`, in ppm of a turn.
+    /// The angle of the first piece, in ppm of a turn; `skew_ppm` is added for each further piece.
     pub(super) offset_ppm: u32,
     pub(super) skew_ppm: u32,
     pub(super) piece: Piece,
@@ -93,7 +93,7 @@ pub(super) struct Node {
     pub(super) befores: Table,
     /// The index of its first entry.
     pub(super) first: usize,
-    /// Its entries, sorted by key and cylinder.
+    /// The indices of its entries, sorted by key and cylinder.
     pub(super) by_place: Vec<u32>,
     /// The number of sectors in it.
     pub(super) sectors: u64,
@@ -109,7 +109,8 @@ pub(super) struct Node {
 ///
 /// # Invariants
 /// - Entries of a node are consecutive without gaps; an entry refers only to earlier nodes.
-/// - No two runs of a node share a track; no node exceeds its piece.
+/// - No two runs of a node share a track; a node spans at most as many cylinders as the entry that
+///   refers to it gives each piece.
 /// - The last node is the root and spans only cylinders of the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {

@@ -13,7 +13,7 @@ use crate::mechanical::layout::remaps::{Remap, RemapConflict, Remaps};
 use crate::mechanical::layout::slips::Slips;
 use crate::mechanical::wrong::wrong;
 
-/// A zone being built, with its number in the file and the units of its figures.
+/// A zone being built: its number in the file, its description, and figures that follow from it.
 struct Draft<'a> {
     number: usize,
     zones: &'a Zones,

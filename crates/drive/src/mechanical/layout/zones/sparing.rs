@@ -2,7 +2,7 @@
 //! The slots of a zone that hold data: all except spares and slips.
 //!
 //! A zone is divided into regions, each with its spares. If slips use the spares, a region holds as
-//! many data sectors as without slips, and they move up within it:
+//! many data sectors as without slips, and the data after a slip move to later slots:
 //! ```text
 //! slots   0 1 2 3 4 5 | 6 7 8 9 . .      region of 6, 1 spare at its end
 //! data    0 1 x 2 3 4 | 5 6 7 8 9 -      x: slip, -: spare
@@ -100,7 +100,7 @@ pub(super) enum SlipFault {
 }
 
 impl DataSlots {
-    /// Creates a zone with slips, given as ascending runs of (first slot, slots).
+    /// Creates the data slots of a zone with slips, given as ascending runs of (first slot, slots).
     pub(super) fn new(
         mut regions: Regions,
         keeps_spares: bool,
@@ -149,7 +149,8 @@ impl DataSlots {
         Found { slot, region, before, runs }
     }
 
-    /// Returns the number of data sectors before a slot of the same region, its end included.
+    /// Returns the number of data sectors before a slot in the region of `found`, or before the
+    /// region's end.
     pub(super) fn data_before_near(&self, slot: u64, found: Found) -> u64 {
         let Found { region, before, runs, .. } = found;
         if self.slips.is_empty() {
@@ -162,7 +163,7 @@ impl DataSlots {
         }
     }
 
-    /// Returns the number of data sectors before a slot, the end of the zone included.
+    /// Returns the number of data sectors before a slot, or before the end of the zone.
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let region = self.regions.of_slot(slot);
         if self.keeps_spares || self.slips.is_empty() {

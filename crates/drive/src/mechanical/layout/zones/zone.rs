@@ -13,7 +13,7 @@ use crate::mechanical::layout::slips::Slips;
 /// A zone.
 ///
 /// # Invariants
-/// - `skipped <= data`, and `data` is what `slots` holds.
+/// - `skipped <= data`, and `data` is the number of data sectors in `slots`.
 /// - A slot is `track * sectors_per_track + sector`, with tracks counted in `order`.
 #[derive(Debug, Clone)]
 pub(super) struct Zone {
@@ -33,7 +33,8 @@ pub(super) struct Zone {
     pub(super) pushed: Option<Pushed>,
 }
 
-/// Where tracks begin: an offset plus an increment per change; all below one turn.
+/// The angles at which tracks begin: an offset, plus an increment for each change of head or of
+/// cylinder; all below one turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Skew {
     pub(super) millisectors: Figures,

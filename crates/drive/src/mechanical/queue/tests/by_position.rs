@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests SSTF, SCAN, C-LOOK and the hybrid: the nearest request first, at most one change of
-//! direction for a batch, one wrap.
+//! direction for a batch, and at most one wrap of C-LOOK.
 
 use super::by_access::is_first_least;
 use super::*;

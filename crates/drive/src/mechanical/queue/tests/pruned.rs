@@ -23,8 +23,9 @@ impl<F: Fn(&Pending, u64) -> u64> Reach for WithFloor<F> {
     }
 }
 
-/// Serves a history with a refilled queue; returns the order and the number of access
-/// computations. `floor_ns` maps a request and its access to its lower bound.
+/// Serves a history with a queue that holds twenty requests before each choice, until the history
+/// ends; returns the order and the number of access computations. `floor_ns` maps a request and its
+/// access time to its lower bound.
 fn served(
     params: &Queue,
     steps: &[Step],

@@ -6,7 +6,7 @@ use super::*;
 /// A held request: its arrival, its cylinder, and its tag.
 type Held = (u64, u32, Tag);
 
-/// Checks the order in which a queue that holds requests 1, 2, .. serves them from an instant on.
+/// Checks the order in which a queue that holds requests 1, 2, .. serves them at instant `now_ns`.
 fn check(params: &Queue, now_ns: u64, held: &[Held], order: &[u64]) {
     let pending = |(id, &(at_ns, cylinder, tag))| pending(id, at_ns, cylinder, tag);
     let held: Vec<Pending> = (1..).zip(held).map(pending).collect();

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many sectors are left out as spares, zone by zone.
+//!
+//! The tracks of the first zone show after how many tracks spares come; each zone has its own
+//! number of spare sectors. In each zone one short track is found by halving: up to it, tracks
+//! begin where tracks of full length would.
+
+use super::lost::Lost;
+use super::number::{float, whole};
+use super::order::TracksSeen;
+use super::tracks::{Survey, Track};
+use super::walk::Walk;
+use super::zones::ZoneSeen;
+
+/// If each track has spares, they are fewer than one in this number of its sectors.
+const SPARED: u64 = 16;
+/// The number of tracks that are tried.
+const TRIES: u64 = 6;
+/// Groups further on, counted from the first, that must begin where its length predicts.
+const FURTHER: [u64; 2] = [2, 5];
+
+/// Measures the spares of each zone and notes them there. Returns whether all zones have them as
+/// the rule says.
+pub(super) fn spares(
+    survey: &mut Survey<'_, '_>,
+    tracks: &mut TracksSeen,
+    zones: &mut [ZoneSeen],
+) -> Result<bool, Lost> {
+    let sectors = survey.probing.sectors();
+    let mut ends: Vec<u64> = zones.iter().skip(1).map(|zone| zone.start - zone.unsure).collect();
+    ends.push(sectors);
+    let mut known = tracks.spares;
+    for (zone, end) in zones.iter_mut().zip(ends) {
+        let found = of_zone(survey, tracks, (zone, known.take()), end)?;
+        let Some(spares) = found else { return Ok(false) };
+        zone.spares = spares;
+    }
+    if tracks.spares_every.is_none() {
+        if zones.iter().all(|zone| zone.spares > 0) {
+            tracks.spares_every = Some(1);
+        } else {
+            for zone in zones.iter_mut() {
+                zone.spares = 0;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the spares of a zone that ends at a sector, once two places agree; `None` if they do
+/// not, or if the zone has none where the rule has. `known` is what the rule showed there.
+fn of_zone(
+    survey: &mut Survey<'_, '_>,
+    tracks: &TracksSeen,
+    (zone, known): (&ZoneSeen, Option<u32>),
+    end: u64,
+) -> Result<Option<u32>, Lost> {
+    if survey.is_noisy && tracks.spares_every.is_none() {
+        return Ok(Some(0));
+    }
+    let length = u64::from(zone.sectors_per_track);
+    let start = zone.start + zone.unsure;
+    let mut seen: Vec<u32> = known.into_iter().collect();
+    for part in 1..=TRIES {
+        // If a zone is shorter than the uncertainty of its boundary, all places are at its
+        // beginning.
+        let near = start + end.saturating_sub(start) * part / (TRIES + 2);
+        let track = survey.track_near(near)?.filter(|track| track.sectors == length);
+        let Some(track) = track.filter(|track| track.begin > start) else { continue };
+        let found = match tracks.spares_every {
+            None => of_each_track(survey, &track)?,
+            Some(every) => of_group(survey, &track, (every.into(), end))?,
+        };
+        if let Some((found, is_sure)) = found {
+            if is_sure || seen.contains(&found) {
+                return Ok(Some(found));
+            }
+            seen.push(found);
+        }
+    }
+    let Some(every) = tracks.spares_every else { return Ok(Some(0)) };
+    // A zone that is too small to tell is like the first.
+    let is_small = u64::from(every + 2) * length > end - start;
+    Ok(tracks.spares.filter(|_| is_small))
+}
+
+/// Returns by how many sectors a track is longer than its data, and `false`, because one place is
+/// not enough to be sure; `None` if the number is implausible.
+fn of_each_track(survey: &mut Survey<'_, '_>, track: &Track) -> Result<Option<(u32, bool)>, Lost> {
+    survey.forget()?;
+    let walk = Walk::from(survey, track)?;
+    let passing = whole(survey.platter.turn / walk.per_sector);
+    let spares = passing.checked_sub(track.sectors);
+    let spares = spares.filter(|&it| it < track.sectors / SPARED);
+    Ok(spares.and_then(|it| u32::try_from(it).ok()).map(|it| (it, false)))
+}
+
+/// Returns how many sectors a group of tracks leaves out, and whether groups further on begin where
+/// they must; `None` if the zone ends before, or no track is short. Spares may be more than a
+/// track, so the data from one short track to the next is counted.
+fn of_group(
+    survey: &mut Survey<'_, '_>,
+    track: &Track,
+    (every, end): (u64, u64),
+) -> Result<Option<(u32, bool)>, Lost> {
+    let Some(first) = behind_short(survey, track, track.begin, (every, end))? else {
+        return Ok(None);
+    };
+    let Some(second) = behind_short(survey, track, first, (every, end))? else { return Ok(None) };
+    let spares = (every * track.sectors).checked_sub(second - first);
+    let spares = spares.and_then(|it| u32::try_from(it).ok()).filter(|&it| it > 0);
+    let mut is_sure = true;
+    for groups in FURTHER {
+        let next = first + groups * (second - first);
+        is_sure &= next + track.sectors > end || begins(survey, track, next)?;
+    }
+    Ok(spares.map(|spares| (spares, is_sure)))
+}
+
+/// Returns where the track behind the next short one begins. The search starts at `from`, where a
+/// track like `track` begins. `None` if none of the next `every` tracks is short, or the zone ends
+/// before.
+fn behind_short(
+    survey: &mut Survey<'_, '_>,
+    track: &Track,
+    from: u64,
+    (every, end): (u64, u64),
+) -> Result<Option<u64>, Lost> {
+    let begin = |number: u64| from + number * track.sectors;
+    if begin(every + 2) > end || begins(survey, track, begin(every))? {
+        return Ok(None);
+    }
+    let (mut full, mut short) = (0, every);
+    while short - full > 1 {
+        let middle = u64::midpoint(full, short);
+        if begins(survey, track, begin(middle))? {
+            full = middle;
+        } else {
+            short = middle;
+        }
+    }
+    survey.forget()?;
+    let passing = (track.sectors, track.per_sector(survey.platter.turn));
+    let mut walk = Walk::at(survey, begin(full), passing)?;
+    walk.step(survey, end)?;
+    let is_short = walk.tracks[0].short > 0;
+    Ok(walk.tracks.get(1).map(|next| next.begin).filter(|_| is_short))
+}
+
+/// Returns whether a track begins at this sector.
+fn begins(survey: &mut Survey<'_, '_>, like: &Track, begin: u64) -> Result<bool, Lost> {
+    let block = survey.probing.block();
+    let per_sector = like.per_sector(survey.platter.turn);
+    // Downwards, because blocks behind one that was read may be in memory.
+    let mut above = Vec::new();
+    for beside in [2, 1, 0] {
+        let start = begin.next_multiple_of(block) + beside * block;
+        above.push(survey.angle(start)? - float(start) * per_sector);
+    }
+    let mut jumps = 0;
+    for (beside, above) in (1..).zip(above.into_iter().rev()) {
+        let start = survey.probing.aligned(begin) - beside * block;
+        let below = survey.angle(start)? - float(start) * per_sector;
+        jumps += u64::from(survey.platter.beyond(above, below).abs() > survey.off_max);
+    }
+    Ok(jumps >= 2)
+}
