@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds the commit and the date that the tool is built from. A build outside git has neither,
-//! unless `SOURCE_DATE_EPOCH` states the date. An empty one counts as none; any other must be one.
+//! unless `SOURCE_DATE_EPOCH` states the date. An empty value counts as none; any other must be a
+//! date.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,6 +28,7 @@ fn main() {
     };
     let version = std::env::var("CARGO_PKG_VERSION").expect("cargo sets it");
     println!("cargo::rustc-env=TIDEGATE_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    println!("cargo::rustc-env=TIDEGATE_DATE={}", date.as_deref().unwrap_or_default());
     println!("cargo::rustc-env=TIDEGATE_BUILD={version} ({built})");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=SOURCE_DATE_EPOCH");

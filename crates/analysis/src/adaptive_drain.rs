@@ -23,9 +23,10 @@ const BOUND: &str = "beside best effort the bound is the deadline itself: best e
 /// # Bound
 /// `R = drain(1)` without best effort and `R = max(D, drain(1))` with it, if R <= p.
 ///
-/// With best effort and `drain(2) <= D` no smaller bound exists: the drive may hold all requests
-/// until `Dabs - drain(k)`, complete one best-effort request, receive another (the first condition
-/// holds with equality) and complete them all at Dabs.
+/// With best effort and `drain(2) <= D` no smaller bound exists. Let Dabs be the job's absolute
+/// deadline and k the number of requests on the drive. The drive may hold all k until
+/// `Dabs - drain(k)`, complete one best-effort request, receive another (the policy's first
+/// condition holds with equality) and complete all k at Dabs.
 ///
 /// # Source
 /// Own derivation, `docs/theory/draining.md` section 8. After the last dispatch at t, every

@@ -46,12 +46,12 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     assessment
 }
 
-/// Returns whether full batches of this size serve the tasks' requests in the long run.
+/// Returns whether full batches of this size can serve the tasks' long-run request rate.
 fn is_within_capacity(tasks: &Tasks, workload: &Workload, batch_max: u32) -> bool {
     tasks.demand().is_within_capacity(batch_max, workload.table.time_max(batch_max).ns())
 }
 
-/// Assesses a workload as it is planned, without regard to premises.
+/// Assesses a planned workload, before premises can void the verdict.
 fn assessed(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(reason) = regulated::objection(workload) {
         return not_applicable(workload, policy, reason);
@@ -210,7 +210,7 @@ fn rests_on_costs(workload: &Workload) -> Premise {
     Premise::new(PremiseCode::CostContract, "costs of requests", text)
 }
 
-/// Returns the premise about the host's time, whether it is known or not.
+/// Returns the premise about the host's time, whether the workload states it or not.
 fn of_host(host: Host) -> Premise {
     match host {
         Host::Unstated | Host::Charged(None) => {
@@ -238,7 +238,8 @@ fn of_host(host: Host) -> Premise {
     }
 }
 
-/// Returns the task with the smallest margin, or with the largest excess over its deadline.
+/// Returns the task whose bound is the largest fraction of its deadline; a task without a bound
+/// comes first.
 fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
     // The bound as a fraction of the deadline, in parts per billion, rounded up.
     let share = |index: usize| {

@@ -11,7 +11,7 @@ use crate::bounds::{BoundName, Bounds};
 /// The promise to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
-    /// The policy in question.
+    /// The assessed policy.
     pub policy: PolicyName,
     /// z; for `noop` the drive's depth, for `fifo` 1.
     pub batch_max: u32,
@@ -86,9 +86,10 @@ pub enum Limit {
     },
     /// The tasks' long-run request rate exceeds the rate of full batches.
     Capacity,
-    /// The same, and only for the periods that the policy sees: jitter and host shorten them.
+    /// The tasks' request rate exceeds the rate of full batches only with the periods that the
+    /// policy sees, which jitter and the host's time shorten.
     CapacityBehindJitter,
-    /// The task for which the analysis stopped before it found a bound.
+    /// A task for which the analysis found no bound.
     NoBound {
         /// Index of the task.
         task: usize,
@@ -96,9 +97,9 @@ pub enum Limit {
 }
 
 impl TaskAssessment {
-    /// Returns the assessment as the client sees it. Each bound grows by `around`: the longest time from
-    /// a job's arrival until the policy sees it, and from the completion until the client has the reply.
-    /// A bound that overflows becomes `None`.
+    /// Returns the assessment as the client sees it. Each bound grows by `around`: the longest time
+    /// from a job's arrival until the policy sees it, and from the completion until the client has
+    /// the reply. A bound that overflows becomes `None`.
     pub(crate) fn at_client(self, around: Duration) -> Self {
         let bounds = self.bounds.later_by(around);
         Self { bounds, response_max: bounds.least(), ..self }
@@ -113,7 +114,7 @@ impl Assessment {
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
     }
 
-    /// Returns whether best effort gets to the drive at all.
+    /// Returns whether the policy ever sends best effort to the drive.
     pub fn serves_best_effort(&self, workload: &Workload) -> bool {
         let has_room = match self.policy.facts().dispatch {
             DispatchMode::Batches => self.best_effort_fill > 0,
@@ -178,8 +179,8 @@ impl Assessment {
         }
     }
 
-    /// Returns limits that tolerate the workload's margin. Under `das` a request may take C, whatever
-    /// its table says.
+    /// Returns limits that tolerate the workload's margin. Under `das` a request may take C, even
+    /// if b(1) is less.
     fn limits(&self, workload: &Workload, plan: &Plan) -> DriveLimits {
         let mut limits = DriveLimits::of(workload, self.rests_on_costs());
         if self.policy.facts().rests_on_predictions() {

@@ -2,9 +2,10 @@
 //! Chooses the batch size z and the best-effort fill beta.
 //!
 //! `auto` takes the smallest z that proves the most tasks and then allows the largest best-effort
-//! fill. Bounds are not monotone in z. Beyond E they stay constant only while they are below the
-//! periods (Theorem 2), so the search tries every z of the table. If no z proves a task, `auto`
-//! takes the z whose bounds come closest to the deadlines.
+//! fill. Bounds are not monotone in z. Beyond E, the number of requests that the tasks can release
+//! together, they stay constant only while they are below the periods (Theorem 2), so the search
+//! tries every z of the table. If no z proves a task, `auto` takes the z whose bounds come closest
+//! to the deadlines.
 
 use std::cmp::Reverse;
 
@@ -38,7 +39,8 @@ pub(crate) struct Question<'a> {
     pub(crate) is_shared: bool,
     /// The largest beta that the workload file allows.
     pub(crate) fill_max: u32,
-    /// The same tasks with a cost per request, if their requests differ; its z and beta are unused.
+    /// The same tasks with a cost per request, if their requests differ; this system's z and beta
+    /// are unused.
     pub(crate) mixed: Option<&'a MixedSystem>,
     /// The work that the search may spend.
     pub(crate) budget: Budget,
@@ -85,7 +87,7 @@ struct Merit {
     best_effort_fill: u32,
     /// If nothing is proven, the largest ratio of a bound to its deadline; less is better.
     overshoot: Reverse<u128>,
-    /// If a task has no bound, the batch size: a larger batch serves more.
+    /// If nothing is proven and a task has no bound, the batch size: a larger batch serves more.
     batch_max_if_unbounded: u32,
 }
 
@@ -132,7 +134,7 @@ impl Question<'_> {
         best.expect("a table has an entry").1
     }
 
-    /// Returns the choice of this z and the largest beta that invalidates no proof.
+    /// Returns the choice with this z and the largest beta that invalidates no proof.
     fn with_most_best_effort(&self, batch_max: u32) -> Choice {
         let without = self.choice(batch_max, 0);
         let proven_count = self.proven_count(&without);
@@ -146,7 +148,7 @@ impl Question<'_> {
         self.choice(batch_max, fill)
     }
 
-    /// Returns the largest beta up to z for which `fits` holds. It must hold for 0; bounds grow
+    /// Returns the largest beta up to z for which `fits` holds. `fits(0)` must hold; bounds grow
     /// with beta.
     fn largest_fill(&self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
         if self.is_shared { largest(0..=batch_max, fits) } else { 0 }

@@ -49,8 +49,8 @@ impl BoundName {
         }
     }
 
-    /// Returns the rank that decides which of several equal bounds is named: the lowest rank, which
-    /// the tightest kind has.
+    /// Returns the rank that breaks ties: of equal bounds, the one with the lowest rank is named.
+    /// Tighter kinds have lower ranks.
     const fn rank(self) -> u8 {
         match self {
             Self::Tight => 0,
@@ -80,7 +80,7 @@ impl Bounds {
         bounds.min_by_key(|&(bound, name)| (bound, name.rank()))
     }
 
-    /// Returns these bounds, each longer by `time`; one that overflows becomes `None`.
+    /// Returns these bounds, each longer by `time`; a bound that overflows becomes `None`.
     pub(crate) fn later_by(self, time: Duration) -> Self {
         let later = |bound: Option<Duration>| bound?.checked_add(time);
         Self {
@@ -92,7 +92,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds that hold for both: the larger of each pair, or `None` if one is `None`.
+    /// Returns the larger of both bounds of each name, or `None` if one of them is `None`.
     pub(crate) fn worse(self, other: Self) -> Self {
         let larger = |name| self.of(name).zip(other.of(name)).map(|(a, b)| a.max(b));
         Self {
@@ -113,8 +113,8 @@ pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
 
 /// Returns all bounds of dual-queue FIFO that are valid for this system.
 ///
-/// With best effort, even if beta is 0, the minimum-period bound is omitted: a printed bound must
-/// not change its meaning with beta.
+/// With best effort, the minimum-period bound is omitted even if beta is 0: otherwise it would
+/// appear and disappear with beta.
 pub(crate) fn dqf_bounds(system: &System, is_shared: bool, budget: &Budget) -> Vec<Bounds> {
     let caps = Caps::of(system);
     let tight = dqf::tight_below(system, &caps, budget);

@@ -20,7 +20,8 @@ const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 /// The largest number of tasks that counts as few.
 const FEW: usize = 128;
 
-/// One step may cost the remaining budget divided by this, so that the first z cannot spend it all.
+/// One step may cost at most the remaining budget divided by this number, so that the first z
+/// cannot spend it all.
 const SHARE: u64 = 8;
 
 /// The remaining work of a question.
@@ -132,9 +133,11 @@ mod tests {
             };
             dqf::tight_within(&system, &of(0))[0].bound().map(Duration::ns)
         };
-        // Backlog 6 + 5; linear 6 * 2 / 2 + 2 * 6; L = 3 batches for the 6 requests of 18 ns, so busy 24.
+        // Backlog 6 + 5 = 11, not below the period; linear 6 * 2 / 2 + 2 * 6 = 18; busy interval
+        // (3 + 1) * 6 = 24, because 18 ns release 6 requests, which fill L = 3 batches.
         assert_eq!(bound(3, 10), Some(18));
-        // Backlog 6 + 6; linear 6 * 3 / 2 + 2 * 6 = 21; L = 2 batches for the 4 requests of 12 ns.
+        // Backlog 6 + 6 = 12, not below the period; linear 6 * 3 / 2 + 2 * 6 = 21; busy interval
+        // (2 + 1) * 6 = 18, because 12 ns release 4 requests, which fill L = 2 batches.
         assert_eq!(bound(4, 12), Some((2 + 1) * 6));
     }
 

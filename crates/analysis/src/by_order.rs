@@ -6,7 +6,8 @@ use tidegate_model::{BestEffortQueue, Premise, PremiseCode, Workload};
 
 use crate::assessment::{Answer, Assessment};
 
-/// Returns the assessment of a planned workload with the doubt that belongs to its order.
+/// Returns the assessment of a planned workload with the doubt about its order added, if there is
+/// one.
 ///
 /// There is no such doubt
 /// - if the times are claims;

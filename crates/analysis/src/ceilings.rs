@@ -11,8 +11,8 @@ use crate::assessment::{Answer, Assessment};
 use crate::tolerance;
 
 /// Returns the assessment of a planned workload with the doubt that belongs to its tables. On a
-/// drive with ceilings this is the doubt about the search, if the ceilings are not proven, instead
-/// of doubts about samples.
+/// drive with ceilings, doubts about samples are removed, and a doubt about the search is added
+/// unless the proof holds at the ceilings.
 ///
 /// # Complexity
 /// One evaluation of the bound under the chosen plan.

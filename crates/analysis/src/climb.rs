@@ -49,8 +49,8 @@ pub(crate) fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
     responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
 }
 
-/// Applies F to a valid bound for as long as that lowers it. With F(R) <= R and a step that may
-/// return more than F, min(R, step(R)) is again a bound.
+/// Applies F to a valid bound while that lowers it, at most [`LOWERING_ROUNDS`] times. With
+/// F(R) <= R and a step that may return more than F, min(R, step(R)) is again a bound.
 fn lower(
     cap: Option<u64>,
     mut bound: Responses,

@@ -28,19 +28,19 @@ pub use system::CostLimitedSystem;
 /// Returns a cost-based bound, the same for every task, for batches limited by cost.
 ///
 /// # Bound
-/// Let `C = sum e_i c_i`, and let c be the least cost of a request. Let L be the largest number of
-/// batches needed for the requests up to a job's last one, and let W be L, plus one if a batch may
-/// be in flight at the job's release.
+/// Let `C_i = e_i c_i` and `C = sum C_i`, and let c be the least cost of a request. Let L be the
+/// largest number of batches needed for the requests up to a job's last one, and let W be L, plus
+/// one if a batch may be in flight at the job's release.
 ///
 /// If L = 1, `R = W A + F + max(C, F)`, as in Theorem 3. Otherwise
-/// `R = W A + F + max(C + X, C - c + F)`, where X bounds the cost, beyond one job of each task, of
-/// the requests behind the job in its last batch. X is the least of
+/// `R = W A + F + max(C + X, C - c + F)`, where X bounds the cost of those requests behind the job
+/// in its last batch that exceed one job of each task. X is the least of
 /// - `Z - c`, and the cost of the z - 1 costliest requests;
 /// - `C - (Z + 1)`, or C minus the cost of the z + 1 cheapest requests if that is more and z < E;
 /// - the sum of C_i over the tasks with `p_i <= R + (W - 1) A + F + C - c`; if these are all tasks,
 ///   one of them is left out.
 ///
-/// It holds while R is below every period. The least fixed point is returned.
+/// The bound holds while R is below every period. The least fixed point is returned.
 ///
 /// # Source
 /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11. The dissertation counts
@@ -80,7 +80,7 @@ fn solve(system: &CostLimitedSystem) -> Option<Solution> {
         // Nothing can be in flight at the release of the only task.
         queued_max
     } else {
-        // Requests in flight are not queued.
+        // If a batch is in flight at the release, at least one request is in it and not queued.
         queued_max.max(1 + requests.batches_max(requests.sum_ns() - least_ns, all - 1)?)
     };
     let wait = Wait { system, requests: &requests, batches };

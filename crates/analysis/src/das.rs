@@ -35,9 +35,9 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
 ///    at r, or busy with a real-time request, F completes k by r + n C <= r + d_k: the rest of a
 ///    request in flight takes at most C, and it is one of the n. In the remaining case, a request x
 ///    is in flight that is best effort or may be dropped.
-/// 2. *A decision at t sends x, complete by t'.* The policy checks F(t') for all waiting requests,
-///    and x against its deadline. If F serves x, step 1 covers later releases. If not, the policy
-///    checks for each job k that may be released at some r < t' that
+/// 2. *A decision at t sends x, which is complete by t'.* The policy checks F(t') for all waiting
+///    requests, and x against its deadline. If F serves x, step 1 covers later releases. If not,
+///    the policy checks for each job k that may be released at some r < t' that
 ///    `t' + (w + N(r)) C <= r + d_k`. Here w requests wait already, and N(r) sums e_i over all
 ///    tasks that may release by r, including k's task. A task with a waiting request that F serves
 ///    releases nothing before t': that request is complete by its deadline, which is not after the
@@ -45,7 +45,7 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
 ///    checking the earliest releases suffices. For r >= t' step 1 applies. So F(t') meets all
 ///    deadlines.
 /// 3. *The policy may send only the oldest waiting request, x.* F(t) serves x first and meets all
-///    deadlines; so F(t') with t' = t + C meets the remaining ones.
+///    deadlines; so F(t') with t' = t + C meets the remaining deadlines.
 /// 4. *The policy sends nothing.* Then only requests that may be dropped wait, and F is unchanged.
 ///    QED
 ///
@@ -53,12 +53,12 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
 /// requests may. The test here counts every job, which makes it stricter.
 ///
 /// Behind `tokens-per-task`, a task of e requests becomes e units: sporadic tasks of one request
-/// with its period and deadline; n is unchanged. The policy then tracks units. A request that
-/// becomes eligible at t goes to the unit that has no waiting request and may release first. That
-/// unit may release at t: of e tokens, each of which returns p after it was taken, at most e - 1
-/// were taken after t - p, so some unit has released nothing since. Its earlier request was due by
-/// t and, because all deadlines were kept up to t, is complete. So every unit is sporadic, and the
-/// proof applies to units.
+/// with the task's period and deadline; n is unchanged. The policy then tracks units. A request
+/// that becomes eligible at t goes to the unit that has no waiting request and may release
+/// earliest. That unit may release at t: of e tokens, each of which returns p after it was taken,
+/// at most e - 1 were taken after t - p, so some unit has released nothing since. Its earlier
+/// request was due by t and, because all deadlines were kept up to t, is complete. So every unit is
+/// sporadic, and the proof applies to units.
 ///
 /// # Assumptions
 /// A request alone takes at most C, and at most the time that the drive's model expects plus the
@@ -66,7 +66,7 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
 /// the model can expect plus the margin. `tidegate profile` measures by how much a request exceeds
 /// its expected time: see [`premise`].
 ///
-/// With flushes, a request is complete when its flush is: C and the margin contain it.
+/// With flushes, a request is complete when its flush is: C and the margin contain the flush.
 ///
 /// # Complexity
 /// O(n).
@@ -88,7 +88,7 @@ pub fn responses(tasks: &[SporadicTask], service_max: Duration) -> Vec<Verdict> 
     tasks.iter().map(verdict).collect()
 }
 
-/// Returns the bound's premise besides C.
+/// Returns the bound's premise about the predicted service times.
 pub fn premise(margin: Margin) -> Premise {
     let rests = |origin: &str| {
         let time = margin.time();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The promise to workloads on drives whose memory accepts writes and carries them out later.
 //!
-//! Every contract here was measured for one kind of request at a time. On such a drive a read may
-//! wait behind writes that completed long before, and behind more of them than the table covers,
-//! because the memory holds many. So a workload that reads and writes gets a promise only if the
-//! times of mixed batches were measured (`[cost]`), and only under policies whose contract is b(i).
-//! In a workload of writes alone, writes always wait behind earlier writes, as they did in the
-//! measurement; so write tables hold for writes that are issued as the measured ones were.
+//! Every contract of such a drive except `[cost]` was measured for one kind of request at a time.
+//! On such a drive a read may wait behind writes that completed long before, and behind more of
+//! them than the table covers, because the memory holds many. So a workload that reads and writes
+//! gets a promise only if `[cost]` gives the times of mixed batches, and only under policies whose
+//! contract is b(i). In a workload of writes alone, writes always wait behind earlier writes, as
+//! they did in the measurement; so write tables hold for writes that are issued as the measured
+//! ones were.
 
 use tidegate_model::{
     DeferredWrites, DriveContract, Knowledge, Op, Premise, PremiseCode, Theorem, Workload,
@@ -24,8 +25,7 @@ const UNFORESEEN: &str = "das needs the service time of each request, which is u
      memory takes writes and carries them out later; switch the drive's write cache off and \
      measure it again, or use dqf";
 
-/// Returns the reason for which a workload on such a drive gets no promise from the theorem, if
-/// there is one.
+/// Returns the reason why deferred writes void the theorem for this workload, if they do.
 pub(crate) fn objection(workload: &Workload, theorem: Theorem) -> Option<&'static str> {
     let facts = theorem.facts();
     let of_mixed = match workload.contracts.deferred_writes {

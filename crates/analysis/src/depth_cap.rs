@@ -2,9 +2,9 @@
 //! Limits how many best-effort requests a policy keeps on the drive, below what its proof allows:
 //! `best_effort_depth` in the workload file.
 //!
-//! A proof that allows a depth allows every smaller one: the policies may send best effort later than
-//! they could. A host that orders best effort itself gains little from a deep queue on the drive, and
-//! each request there delays real time.
+//! A proof that allows a depth allows every smaller one, because a policy may always send best
+//! effort later than the proof requires. A host that orders best effort itself gains little from a
+//! deep queue on the drive, and each request there delays real time.
 
 use tidegate_model::{DepthChoice, DispatchMode, PolicyName, Workload};
 
@@ -14,13 +14,13 @@ use crate::expected::{Beside, Rate, real_time};
 /// `auto` forgoes less than one part in this many of the best expected throughput.
 const FORGONE: u128 = 100;
 
-/// Returns the largest number of best-effort requests that the workload file lets this policy keep on
-/// the drive, or in one batch, beside these tasks; `None` if the file sets no limit, if the limit does
-/// not concern the policy, or if `auto` cannot predict throughput.
+/// Returns the largest number of best-effort requests that the workload file lets this policy keep
+/// on the drive, or in one batch, beside these tasks; `None` if the file sets no limit, if the
+/// limit does not concern the policy, or if `auto` cannot predict throughput.
 ///
 /// # Bound
-/// Proves nothing. With `auto`, the limit is the least depth at which the throughput of best effort
-/// that is expected beside the tasks exceeds 99 % of the highest that any depth is expected to give
+/// Proves nothing. With `auto`, the limit is the least depth at which best effort's expected
+/// throughput beside the tasks exceeds 99 % of the highest expected at any depth
 /// ([`crate::expected_best_effort`]).
 ///
 /// # Complexity

@@ -32,7 +32,7 @@ pub(crate) struct Drain<'a> {
 }
 
 impl<'a> Drain<'a> {
-    /// Returns `None` if drain(q) was not measured.
+    /// Returns the drain times of the workload's drive; `None` if they were not measured.
     pub(crate) fn of(workload: &'a Workload) -> Option<Self> {
         Some(Self { table: workload.contracts.drain.as_ref()?, depth: workload.depth })
     }

@@ -11,15 +11,16 @@ use crate::{Inapplicable, SporadicTask, System, Verdict};
 /// long.
 const STEPS_MAX: usize = 1 << 22;
 
-/// Returns the response-time bound of each task under EDF at request boundaries, without best
-/// effort.
+/// Returns the response-time bound of each task under EDF that preempts jobs only between requests,
+/// without best effort.
 ///
 /// # Bound
-/// For a job of task k released at a in a deadline busy interval, with
-/// `n_i = min(floor(L / p_i), floor((a + d_k - d_i) / p_i)) + 1` for the others with
-/// `d_i <= a + d_k`:
-/// `L = least fixed point of B + b(1) (sum n_i e_i + (floor(a / p_k) + 1) e_k - 1)`,
-/// `R_k = max over a of L + b(1) - a`, where `B = b(1)` if some deadline is later.
+/// For a job of task k released at a in a deadline busy interval:
+/// - `R_k = max over a of L + b(1) - a`;
+/// - `L = least fixed point of B + b(1) (sum n_i e_i + (floor(a / p_k) + 1) e_k - 1)`, summed over
+///   the other tasks with `d_i <= a + d_k`;
+/// - `n_i = min(floor(L / p_i), floor((a + d_k - d_i) / p_i)) + 1`;
+/// - `B = b(1)` if `d_i > a + d_k` for some i, and 0 otherwise.
 ///
 /// # Source
 /// L. George, N. Rivierre and M. Spuri, "Preemptive and Non-Preemptive Real-Time Uni-Processor
@@ -61,21 +62,21 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
     Ok(verdicts(system, true))
 }
 
-/// Returns whether every deadline is met; with best effort if `is_shared`. A search beyond the budget
-/// counts as "no".
+/// Returns whether every deadline is met; with best effort if `is_shared`. A search beyond the
+/// budget counts as "no".
 ///
 /// # Rule
-/// Deadlines are met if and only if all that is due by t fits into t, for every deadline t of a busy
-/// interval that begins with a release of all tasks: `b(1) (sum of e_i (floor((t - d_i) / p_i) + 1)
-/// over d_i <= t, plus 1 if a request due later can be in service) <= t`. If the device is idle before
-/// the last of the jobs due by t are released, these jobs alone miss the deadline, and a shorter
-/// interval that begins with them shows it.
+/// Deadlines are met if and only if `b(1) n(t) <= t` for every deadline t of a busy interval that
+/// begins with a release of all tasks. Here n(t) is the sum of `e_i (floor((t - d_i) / p_i) + 1)`
+/// over all tasks with `d_i <= t`, plus 1 if a request due later can be in service. If the device
+/// is idle before some of the jobs due by t are released, the jobs released after that miss the
+/// deadline on their own, and a shorter interval that begins with them shows it.
 ///
 /// # Source
 /// The processor-demand criterion of S. Baruah, A. Mok and L. Rosier, "Preemptively Scheduling
 /// Hard-Real-Time Sporadic Tasks on One Processor", RTSS 1990, with blocking, tried from the last
-/// deadline downwards: F. Zhang and A. Burns, "Schedulability Analysis for Real-Time Systems with EDF
-/// Scheduling", IEEE Transactions on Computers 58(9), 2009.
+/// deadline downwards: F. Zhang and A. Burns, "Schedulability Analysis for Real-Time Systems with
+/// EDF Scheduling", IEEE Transactions on Computers 58(9), 2009.
 pub(crate) fn are_deadlines_met(system: &System, is_shared: bool, budget: &Budget) -> bool {
     let search = Search::of(system, system.tasks.different(), is_shared);
     search.is_some_and(|search| search.is_all_due_work_done(budget))
@@ -107,7 +108,8 @@ impl DueWork<'_> {
                 return false;
             }
             match self.time_ns(due) {
-                // The work due by any instant from `time` to `due` takes at most `time`, so it fits.
+                // The work due by any instant from `time` to `due` takes at most `time`, so it
+                // fits.
                 Some(time) if time <= due => limit = time,
                 _ => return false,
             }
@@ -163,15 +165,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Returns `None` if the busy interval does not end.
+    /// Returns the facts about a system; `None` if the busy interval does not end.
     fn of(system: &System, kinds: &'a [(SporadicTask, u64)], is_shared: bool) -> Option<Self> {
         let request_ns = system.table.time_max(1).ns();
         let demand = system.tasks.demand();
         if !demand.is_within_capacity(1, request_ns) {
             return None;
         }
-        // A request with a later deadline may be in service first; if all deadlines are equal there
-        // is none.
+        // A request with a later deadline may be in service first. If all relative deadlines are
+        // equal, there is no such request.
         let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
         let blocking = u128::from(is_shared || has_later);
         let busy_ns = least_fixed_point(demand.kinds.len(), 1, |length| {
@@ -202,7 +204,8 @@ impl<'a> Search<'a> {
         Some(worst)
     }
 
-    /// Returns the releases for which the job's deadline equals a deadline of another task.
+    /// Returns the releases to try: the window's start, and those for which the job's deadline
+    /// equals a deadline of some task.
     fn releases(&self, task: &SporadicTask) -> Option<Vec<u64>> {
         let offsets_max = STEPS_MAX / self.kinds.len().pow(2);
         // The window's start and the task's own first release are always tried.
@@ -267,7 +270,7 @@ mod tests {
     const SEED: u64 = 20_261_126;
     const SYSTEMS: u32 = 400_000;
 
-    /// Returns tasks with deadlines below, at and beyond their periods, and a load about full.
+    /// Returns tasks with deadlines below, at and beyond their periods, and a utilization around 1.
     fn system(random: &mut Pcg64) -> System {
         let request_ns = random.random_range(1..=3);
         let count = random.random_range(1..=4);
@@ -284,8 +287,9 @@ mod tests {
         System { tasks, table, batch_max: 1, best_effort_fill: 0 }
     }
 
-    /// Goal: deadlines are met if and only if every bound is within its deadline. Method: the bounds,
-    /// which an exhaustive adversary shows to be exact, on random systems.
+    /// Goal: deadlines are met if and only if every bound is within its deadline. Method: compare
+    /// the deadline test with the bounds on random systems; an exhaustive adversary shows elsewhere
+    /// that the bounds are exact.
     #[test]
     fn deadlines_are_met_exactly_when_bounds_say_so() {
         let random = &mut Pcg64::seed_from_u64(SEED);
@@ -327,8 +331,8 @@ mod tests {
         assert!(!is_provable(&system, false, &budget));
     }
 
-    /// Goal: a search that the budget does not cover proves nothing. Method: deadlines that are met, the
-    /// first of them before the end of the busy interval of 1 + 1 + 3.
+    /// Goal: a search that the budget does not cover proves nothing. Method: deadlines that are
+    /// met, the first of them before the end of the busy interval of 1 + 1 + 3 ns.
     #[test]
     fn a_search_beyond_the_budget_proves_nothing() {
         let task = |requests, deadline_ns| SporadicTask {

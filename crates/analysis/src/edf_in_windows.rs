@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds for `scan-edf`: earliest deadline first, where deadlines in the same window count as equal
-//! and their requests may be served in any order.
+//! Bounds for `scan-edf`: earliest deadline first, where deadlines in the same window count as
+//! equal and their requests may be served in any order.
 
 use tidegate_model::{Duration, Verdict, Workload};
 
@@ -18,19 +18,20 @@ const WINDOW_TOO_WIDE: &str = "the window of scan-edf must be shorter than every
 /// first of which may begin at any instant; with best effort if `is_shared`.
 ///
 /// # Bound
-/// `R_i = d_i - x` for every task, with the largest x >= 0 for which EDF meets the deadlines
-/// `d_i - w - x` for the width w; none without such an x.
+/// `R_i = d_i - x` for every task, with the window's width w and the largest x >= 0 for which EDF
+/// meets the deadlines `d_i - w - x`. Without such an x there is no bound.
 ///
 /// # Source
-/// Own derivation, `docs/theory/by-deadline.md` section 32. For equal deadlines only: A. L. N. Reddy and
-/// J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM Multimedia, 1993, without a proof.
+/// Own derivation, `docs/theory/by-deadline.md` section 32. For equal deadlines only: A. L. N.
+/// Reddy and J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM Multimedia, 1993, without
+/// a proof.
 ///
 /// # Errors
 /// None: if a window is not shorter than every deadline, the verdicts say that there is no bound.
 ///
 /// # Complexity
-/// log(d) times the cost of the deadline test in [`edf`], within one budget. If the budget ends
-/// first, x is smaller.
+/// The cost of the deadline test in [`edf`], times the logarithm of the shortest deadline in ns,
+/// within one budget. If the budget ends first, x is smaller.
 pub fn responses(
     system: &System,
     window: Duration,

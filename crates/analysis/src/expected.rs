@@ -24,12 +24,12 @@ pub(crate) type Rate = u128;
 /// 1,000,000 s in ns.
 const MILLION_S_NS: u128 = 1_000_000_000_000_000;
 
-/// The best effort of a policy in a steady state.
+/// The request times under a policy in a steady state; best effort's throughput follows from them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flow {
     /// The mean time of a best-effort request without real time, T(q), in ns.
     own_ns: u64,
-    /// The mean time of a request at a random place with as many on the drive, t(q), in ns.
+    /// The mean time of a request at a random place with the same number on the drive, t(q), in ns.
     company_ns: u64,
     /// The time of a real-time request, in ns.
     real_time_ns: u64,
@@ -38,12 +38,12 @@ pub(crate) struct Flow {
     together: u32,
 }
 
-/// Returns the predicted throughput of best effort in bytes per second; `None` if it gets nothing, or
-/// if the model does not cover the policy, the drive or the workload.
+/// Returns the predicted throughput of best effort in bytes per second; `None` if it gets nothing,
+/// or if the model does not cover the policy, the drive or the workload.
 ///
 /// # Assumptions
-/// Checked: closed loops without regulators, and the throughput of exactly these requests was measured
-/// at random places.
+/// Checked: closed loops without regulators, and the throughput of exactly these requests was
+/// measured at random places.
 pub fn expected_best_effort(workload: &Workload, assessment: &Assessment) -> Option<u64> {
     let is_covered = assessment.answer == Answer::Proven && workload.regulators.is_empty();
     let beside = Beside::of(workload, assessment.policy, workload.tasks.len());
@@ -63,7 +63,7 @@ pub(crate) struct Beside<'a> {
     order: BestEffortOrder,
     /// The number of best-effort requests that are outstanding in all.
     outstanding: u32,
-    /// Whether several tasks have requests on the drive together.
+    /// Whether requests of several tasks can be on the drive together.
     is_real_time_together: bool,
 }
 
@@ -85,8 +85,8 @@ impl<'a> Beside<'a> {
         Some(self.flow(self.own_ns(depth)?, company_ns, depth))
     }
 
-    /// Returns the flow in batches of at most `batch_max` requests, up to `fill` of them best effort;
-    /// `None` if it was not measured, or without fill.
+    /// Returns the flow in batches of at most `batch_max` requests, up to `fill` of them best
+    /// effort; `None` if it was not measured, or if `fill` is 0.
     pub(crate) fn in_batches(self, fill: u32, batch_max: u32) -> Option<Flow> {
         let fill = fill.min(self.outstanding);
         let batch_ns = fill.checked_sub(1).and_then(|i| self.typical.batch_ns.get(i as usize))?;
@@ -137,7 +137,7 @@ impl<'a> Beside<'a> {
 fn outstanding(workload: &Workload) -> Option<u32> {
     let of = |intensity| match intensity {
         Intensity::Outstanding(outstanding) => Some(outstanding),
-        Intensity::Rate(_) | Intensity::Paced { .. } => None,
+        Intensity::Rate(_) | Intensity::Paced { .. } | Intensity::Stream { .. } => None,
     };
     let mut all = workload.best_effort.iter().map(|load| of(load.intensity));
     all.try_fold(0_u32, |sum, of_load| sum.checked_add(of_load?))
@@ -212,8 +212,8 @@ fn depth(workload: &Workload, assessment: &Assessment) -> Option<u32> {
     if !facts.spends_slack {
         return Some(depth);
     }
-    // The gate opens wider just after a release, but never closes below the depth that drains together
-    // with all tasks within the shortest deadline.
+    // The gate opens wider just after a release, but never closes below the depth that drains
+    // together with all tasks within the shortest deadline.
     let Some(shortest) = workload.tasks.iter().map(|task| task.deadline).min() else {
         return Some(depth);
     };

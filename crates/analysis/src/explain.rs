@@ -34,8 +34,8 @@ pub struct Explanation {
     pub host_in_batch: Duration,
 }
 
-/// Returns the steps of each task's bound; `None` for a policy, a bound or a workload without
-/// batches of dual-queue FIFO.
+/// Returns the steps of each task's bound; `None` for a bound that does not consist of dual-queue
+/// FIFO's batches.
 ///
 /// # Complexity
 /// The same as [`dqf::tight`].
@@ -51,12 +51,7 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
     {
         return vec![None; workload.tasks.len()];
     }
-    let system = System {
-        tasks: sporadic(&workload.tasks),
-        table: workload.table.clone(),
-        batch_max: assessment.batch_max,
-        best_effort_fill: assessment.best_effort_fill,
-    };
+    let system = system_of(workload, assessment);
     let explanation = |steps: dqf::Steps, jitter: Duration| Explanation {
         steps,
         batch_max: system.batch_max,
@@ -77,6 +72,16 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
     };
     let steps = dqf::steps(&system).into_iter().zip(&assessment.tasks);
     steps.zip(&workload.tasks).map(of_task).collect()
+}
+
+/// Returns the tasks of a planned workload in the batches of an assessment.
+pub(crate) fn system_of(planned: &Workload, assessment: &Assessment) -> System {
+    System {
+        tasks: sporadic(&planned.tasks),
+        table: planned.table.clone(),
+        batch_max: assessment.batch_max,
+        best_effort_fill: assessment.best_effort_fill,
+    }
 }
 
 impl Explanation {

@@ -88,10 +88,15 @@ pub(crate) fn exceeds_at_once(
     together.is_none_or(|together| together > deadline.ns())
 }
 
-fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
-    let busy_ns = least_fixed_point(demand.kinds.len(), 1, |length| {
+/// Returns the length of the longest busy interval.
+pub(crate) fn busy_ns(demand: &Demand, request_ns: u64) -> Option<u64> {
+    least_fixed_point(demand.kinds.len(), 1, |length| {
         serial_time_ns(request_ns, demand.half_open(length))
-    })?;
+    })
+}
+
+fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
+    let busy_ns = busy_ns(demand, request_ns)?;
     let backlog_seen_at = |release_ns: u64| {
         Some(serial_time_ns(request_ns, demand.closed(release_ns))?.saturating_sub(release_ns))
     };
@@ -135,9 +140,9 @@ mod tests {
     use super::*;
 
     /// Goal: a busy interval with 2^20 releases has a bound, one with more has none. Method: a
-    /// request of 1 ns every 2 ns, and one job of n requests. The n requests take n, and the others
-    /// take half of the interval, so it is 2 n long and has n releases; the wait is longest behind
-    /// the first.
+    /// request of 1 ns every 2 ns, and one job of n requests. The n requests take n ns, and the
+    /// others take half of the interval, so it is 2 n ns long and has n releases. The response is
+    /// longest for a job released at its start.
     #[test]
     fn releases_are_tried_up_to_their_limit() {
         let bound = |requests: u32| {

@@ -14,13 +14,13 @@ use crate::headroom::{ENTRIES_MAX, entries};
 use crate::search::largest;
 use crate::{Answer, Assessment, assess, headroom};
 
-/// The number of times that a period is doubled.
+/// The largest number of times that the search doubles a period.
 const DOUBLINGS: u32 = 6;
 
 /// Times are stretched in steps of one part in this many.
 const PARTS: u64 = 16;
 
-/// The most attempts to find deadlines that agree with the bounds that follow from them.
+/// The largest number of attempts to find deadlines that are met if they are requested.
 const DEADLINES_TRIED_MAX: usize = 4;
 
 /// The most policies that a change names.
@@ -77,7 +77,7 @@ pub enum Change {
         /// The policies that prove the workload as it is.
         Vec<PolicyName>,
     ),
-    /// Several changes, each of which is too little without the others.
+    /// Several changes that suffice only together.
     Together(
         /// The changes.
         Vec<Change>,
@@ -85,7 +85,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns one change for several.
+    /// Returns a single change unchanged, and several as [`Self::Together`].
     fn of(mut changes: Vec<Self>) -> Self {
         if changes.len() == 1 { changes.remove(0) } else { Self::Together(changes) }
     }
@@ -126,7 +126,7 @@ pub struct Terms {
     pub requests: u32,
     /// The least time between two jobs.
     pub period: Duration,
-    /// The longest response time.
+    /// The longest permitted response time.
     pub deadline: Duration,
 }
 
@@ -150,15 +150,15 @@ impl Terms {
 /// The result of a proof with other terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// The bound of each of the entries whose terms were changed; `None` if none is known.
+    /// The bound of each entry that was given terms; `None` if none is known.
     pub bounds: Vec<Option<Duration>>,
     /// Whether everything is proved, other entries included.
     pub is_proven: bool,
 }
 
 /// Returns changes to the terms of these entries with which everything would be proved. The entries
-/// are those whose deadlines are not proved. `prove` proves other terms for them, or returns `None`
-/// if it cannot. The changes are
+/// are those whose deadlines are not proved. `prove` analyses the workload with other terms for
+/// them, or returns `None` if it cannot. The changes are
 /// - longer deadlines for all entries;
 /// - for each entry, the largest number of requests;
 /// - for each entry, the shortest period, in sixteenths of the last doubling, with a deadline that
@@ -264,8 +264,8 @@ pub fn fits(workload: &Workload, assessment: &Assessment) -> Vec<Change> {
     found
 }
 
-/// Returns the changes to these entries, which are ranges of tasks; a change applies to all tasks of
-/// an entry.
+/// Returns the changes to these entries, which are ranges of tasks; a change applies to all tasks
+/// of an entry.
 fn changes_of(workload: &Workload, policy: PolicyName, late: &[Range<usize>]) -> Vec<Change> {
     let terms = late.iter().map(|entry| {
         let first = &workload.tasks[entry.start];
@@ -290,9 +290,9 @@ fn changes_of(workload: &Workload, policy: PolicyName, late: &[Range<usize>]) ->
     changes(&terms.collect::<Vec<_>>(), prove)
 }
 
-/// Returns these terms with deadlines with which everything is proved. The deadlines are the bounds
-/// that follow from the requested deadlines or, because a policy may choose its batches by the
-/// deadlines, from those found in the step before.
+/// Returns these terms with deadlines that are long enough for a proof; `None` if none are found.
+/// Each attempt raises the deadlines to the bounds of the previous attempt. One attempt may not
+/// suffice, because a policy may choose its batches by the deadlines.
 fn deadlines(
     asked: &[Terms],
     mut prove: impl FnMut(&[Terms]) -> Option<Proof>,
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(deadlines(&[terms(1)], |_| None), None);
     }
 
-    /// Goal: changes that suffice only together are told together, and only if they are proved.
+    /// Goal: changes that suffice only together are reported together, and only if they are proved.
     /// Method: two entries, each of which keeps the workload from being proved.
     #[test]
     fn changes_that_suffice_only_together_are_told_together() {
@@ -412,7 +412,8 @@ mod tests {
         assert_eq!(told(&both, by_load), expected);
         let by_one = |terms: &[Terms]| Some(unbounded(terms[1].period >= ms(150), terms));
         assert_eq!(told(&both, by_one), ["`b` with a period of 150ms and a deadline of 75ms"]);
-        // A deadline is found for a period; neither of them is enough.
+        // A bound exists only with a longer period, and exceeds the deadline that grows in
+        // proportion.
         let by_both = |terms: &[Terms]| {
             let is_bounded = terms.iter().all(|terms| terms.period >= ms(150));
             let is_proven = is_bounded && terms.iter().all(|terms| terms.deadline >= ms(140));
@@ -438,8 +439,8 @@ mod tests {
         Workload { tasks, entries: names, ..Workload::new("drive", 1, table) }
     }
 
-    /// Goal: changes are sought exactly for workloads that are not proved, up to the documented sizes.
-    /// Method: deadlines of 1 us, which no policy keeps, and which longer deadlines cure.
+    /// Goal: changes are sought exactly for workloads that are not proved, up to the documented
+    /// sizes. Method: deadlines of 1 us, which no policy can meet; longer deadlines suffice.
     #[test]
     fn changes_are_sought_for_small_unproved_workloads() {
         let fits_of = |entries, tasks_each, deadline| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds for `gated-drain`: several tasks, with best effort admitted as long as stopping it would
-//! still keep every deadline.
+//! Bounds for `gated-drain`: several tasks, with best effort admitted while every deadline would
+//! still be met if best effort stopped.
 
 use tidegate_model::{Duration, Premise, PremiseCode, Premises, Workload};
 
@@ -31,19 +31,20 @@ const PAUSES: &str = "best effort gets nothing from the instant at which every t
 /// - If n = 1 and there is no best effort: `R = drain(1)`, if that is at most p.
 ///
 /// # Source
-/// Own derivation, `docs/theory/draining.md` section 8. Let the last dispatch, at t, make k
-/// requests outstanding and leave m units off the drive, and let E = t + drain(k). Invariant: E is
-/// within the deadline of every unit on the drive, and E + drain(m) is within the deadline of every
-/// other unit; the deadline of an unreleased unit counts from max(t, its next release).
+/// Own derivation, `docs/theory/draining.md` section 8. A unit stands for one request of a task's
+/// jobs, n units in all. After the last dispatch, at t, let k requests be outstanding and m units
+/// not on the drive, and let E = t + drain(k). Invariant: E is within the deadline of every unit on
+/// the drive, and E + drain(m) is within the deadline of every other unit; the deadline of an
+/// unreleased unit counts from max(t, its next release).
 /// - A dispatch that the policy's conditions allow establishes the invariant by definition.
 /// - A unit on the drive completes by E <= deadline <= release + p, so it is not released again
 ///   before E. At the instant T <= E at which the drive empties, the waiting units are therefore
 ///   some of the m and the units released at T itself, due at T + d_i >= T + W.
-/// - Among the former let U be those due before T + W. |U| <= m, so `T + drain(|U|)` is within
-///   their deadlines. Every other waiting or unreleased unit is due at T + W or later, and
-///   `drain(|U|) + drain(n - |U|) <= W`. U comes first in deadline order. So the conditions allow
-///   some number of the units that are due first (all of them, if U is empty), and the policy,
-///   which takes such a number, keeps the invariant.
+/// - Of the waiting units among the m, let U be those due before T + W. |U| <= m, so
+///   `T + drain(|U|)` is within their deadlines. Every other waiting or unreleased unit is due at
+///   T + W or later, and `drain(|U|) + drain(n - |U|) <= W`. U comes first in deadline order. So
+///   the conditions allow some number of the units that are due first (all of them, if U is empty),
+///   and the policy, which takes such a number, keeps the invariant.
 /// - A unit that is released while the drive is empty is due at least W later: the same argument
 ///   applies with U empty.
 ///
@@ -141,9 +142,10 @@ fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
         .map(|pairs| pairs.into_iter().max().unwrap_or_default())
 }
 
-/// Returns the largest number of best-effort requests that can ever be on the drive, together with
-/// f units. The gate needs `drain(q + f) + drain(n - f)` before every task's next deadline, which
-/// is less than p_i + d_i away for a unit that completed at the instant of its release.
+/// Returns the largest number q of best-effort requests that can ever be on the drive, beside any
+/// number f of units. The gate needs `drain(q + f) + drain(n - f)` before every task's next
+/// deadline, which is less than p_i + d_i away for a unit that completed at the instant of its
+/// release.
 fn best_effort_depth(tasks: &[SporadicTask], units: u32, drain: Drain<'_>, depth: u32) -> u32 {
     let next_due = |task: &SporadicTask| task.period.checked_add(task.deadline);
     let Some(next_due) = tasks.iter().map(|task| next_due(task).unwrap_or(Duration::MAX)).min()

@@ -45,9 +45,12 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
         let (first_task, count) = (entry.start, entry.len());
         let others = [&tasks[..entry.start], &tasks[entry.end..]].concat();
         let sources: Vec<usize> = (0..first_task).chain(entry.end..tasks.len()).collect();
+        let own = &tasks[entry.clone()];
         let count_max = largest(|count| {
             let mut set = others.clone();
-            set.extend(std::iter::repeat_n(tasks[first_task], count));
+            // Further tasks have the shortest period of the entry, that of its first task.
+            set.extend(own.iter().copied().take(count));
+            set.extend(std::iter::repeat_n(own[0], count.saturating_sub(own.len())));
             let mut sources = sources.clone();
             sources.extend(std::iter::repeat_n(first_task, count));
             is_provable(workload, policy, &set.into(), &sources)
@@ -64,11 +67,11 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
 }
 
 /// Returns whether every deadline is proven under `policy`, like [`assess`](crate::assess) but
-/// without bounds and reasons: a search asks thousands of times.
+/// without bounds and reasons: a search calls it thousands of times.
 ///
 /// # Complexity
-/// One analysis for each z up to the first that proves the deadlines; only batches that prove them
-/// are analysed to the end.
+/// One analysis for each z up to the first that proves the deadlines; the analysis of any other z
+/// ends as soon as it fails.
 pub fn proves(workload: &Workload, policy: PolicyName) -> bool {
     let planned = workload.planned();
     let tasks = sporadic(&planned.tasks);

@@ -2,9 +2,9 @@
 //! Bounds for dual-queue FIFO with requests of different costs: each is charged its own cost
 //! instead of the largest.
 //!
-//! A batch takes at most `A + sum c`. Batches are still counted in requests (z, beta), so the proof
-//! of Theorem 2 holds: it uses a batch's cost only in a sum, and the sum contains each task's one
-//! pending job once. Theorem 3 needs care: see [`responses`].
+//! A batch takes at most `A + sum c`. Batches are still limited by their number of requests (z,
+//! beta), so the proof of Theorem 2 holds: it uses a batch's cost only in a sum, and the sum
+//! contains each task's one pending job once. Theorem 3 needs care: see [`responses`].
 //!
 //! ```text
 //!   release of J            J is in the next batch (E <= z)
@@ -48,12 +48,12 @@ pub struct MixedSystem {
 ///   job of each task, each counted as at least c_be; if there are fewer than beta requests, each
 ///   missing one counts c_be. A single task without best effort is charged A only once, because
 ///   nothing can be in flight at its release.
-/// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`. With best effort, one
-///   batch may hold only best effort: then there are `1 + ceil(E / z)` batches, `beta c_be` is
-///   added for that batch, and the last batch holds `max(min(z, E - z), beta) - 1` requests that
-///   the job does not wait for. Without best effort and changes of direction, the bound of
-///   [`cost_limited`] with a Z that never cuts covers the same batches and is never larger, so it
-///   is used.
+/// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`, where c_max is the
+///   largest cost of a request. With best effort, one batch may hold only best effort: then there
+///   are `1 + ceil(E / z)` batches, `beta c_be` is added for that batch, and the last batch holds
+///   `max(min(z, E - z), beta) - 1` requests that the job does not wait for. Without best effort
+///   and changes of direction, the bound of [`cost_limited`] with a Z that never cuts covers the
+///   same batches and is never larger, so it is used.
 ///
 /// If the device charges changes of direction, their count is twice the smaller of the numbers of
 /// reads and writes in all these batches. The requests beyond C count as the operation that makes
@@ -187,8 +187,9 @@ fn displaced_ns(system: &MixedSystem) -> u128 {
     costliest_ns.saturating_sub(own_ns)
 }
 
-/// Returns the largest number of changes of direction in the batches: twice the smaller count for r
-/// reads and w writes. The sum over several batches is largest when they are counted as one.
+/// Returns the largest number of changes of direction in the batches: twice the smaller of the
+/// numbers of reads and writes. The sum over several batches is largest when they are counted as
+/// one.
 fn switches(system: &MixedSystem, extra: u64) -> u64 {
     let count = |op: Op| {
         let of_op = system.tasks.iter().filter(|mixed| mixed.op == op);
@@ -235,8 +236,8 @@ pub(crate) fn system_of(
 mod tests {
     use super::*;
 
-    /// Returns the bound in a system with A = 100, a change of direction of 5, and reads of best effort
-    /// that cost 20.
+    /// Returns the bound in a system with A = 100, a change of direction of 5, and best-effort
+    /// reads that cost 20.
     fn bound(kinds: &[(u32, u64, Op)], batch_max: u32, best_effort_fill: u32) -> Option<u64> {
         let of = |&(requests, cost_ns, op): &(u32, u64, Op)| {
             let period = Duration::from_ns(1 << 40);
@@ -257,8 +258,8 @@ mod tests {
         verdicts[0].bound().map(Duration::ns)
     }
 
-    /// Goal: each request is charged its own cost, and best effort what it displaces. Method: sums by
-    /// hand for C = 10 + 2 * 30 = 70.
+    /// Goal: each request is charged its own cost, and best effort what it displaces. Method: sums
+    /// by hand for C = 10 + 2 * 30 = 70.
     #[test]
     fn every_request_is_charged_its_own_cost() {
         let kinds = [(1, 10, Op::Read), (2, 30, Op::Read)];

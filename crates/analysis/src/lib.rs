@@ -39,6 +39,7 @@ mod tasks;
 mod tolerance;
 
 pub mod cost_limited;
+pub mod curves;
 pub mod das;
 pub mod dq_edf;
 pub mod dqf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Applies the effect of regulators once for all policies.
+//! Applies the effect of regulators to a workload, in one place for all policies.
 //!
 //! - `tokens-per-task`: a task of e requests per job becomes e sporadic tasks of one request each,
 //!   because its tokens return one by one. The bound of a task is the bound of its units.
@@ -43,7 +43,7 @@ pub(crate) fn objection(workload: &Workload) -> Option<&'static str> {
 }
 
 impl Regulated {
-    /// Returns the workload without these regulators; `None` if the workload has none of them.
+    /// Returns the workload without `tokens-per-task` and `depth-limit`; `None` if it has neither.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
         let mut premises = Premises::default();
         let mut behind = workload.clone();

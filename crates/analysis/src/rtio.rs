@@ -85,8 +85,7 @@ fn requests_of(tasks: &[SporadicTask], depth: u32) -> Result<u32, &'static str> 
 }
 
 /// The input to a choice: tasks on a drive, before the best-effort depth is chosen. Each theorem
-/// gives its promise to the tasks, and the best effort that it allows on the drive at the same
-/// time.
+/// then gives a bound for the tasks and the best-effort depth that it allows beside them.
 pub(crate) struct Question<'a> {
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
@@ -117,10 +116,10 @@ impl<'a> Question<'a> {
     /// `R = starvation_max` for every task: a request is sent at its release.
     ///
     /// # Source
-    /// RTAS 2008, section 3.1, for one request. For n: best effort takes at most D - n slots, where
-    /// D <= K requests were on the drive during the measurement. While R is within every period, at
-    /// most n real-time requests are released and not complete. So each has a slot at its release,
-    /// and never more than D are on the drive.
+    /// RTAS 2008, section 3.1, for one request. For n requests: best effort takes at most D - n
+    /// slots, where D <= K requests were on the drive during the measurement. While R is within
+    /// every period, at most n real-time requests are released and not complete. So each has a slot
+    /// at its release, and never more than D are on the drive.
     ///
     /// # Assumptions
     /// R <= p_i for every task, checked. Equality suffices, because completions are observed before

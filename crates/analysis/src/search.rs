@@ -19,8 +19,8 @@ const ROUNDS_MAX: u64 = 10_000;
 const TERMS_MAX: u64 = 1 << 26;
 /// Terms after which [`closing_point`] stops looking for the least point.
 const TERMS_OF_LEAST: u64 = 1 << 22;
-/// Then [`closing_point`] accepts a point if some number at most one part in 2^10 below it does not
-/// close; this is the exponent.
+/// The exponent of the tolerance that [`closing_point`] then has: it accepts a point x if
+/// `f(y) > y` for some y at most one part in 2^10 below x.
 const MISSED_BITS: u32 = 10;
 
 /// Returns the verdict for a bound in ns; `None` means no bound within the horizon.
@@ -38,7 +38,7 @@ pub(crate) fn serial_time_ns(request_ns: u64, requests: u128) -> Option<u64> {
 }
 
 /// Returns the least `x >= start` with `f(x) <= x`, for nondecreasing f. Returns `None` if f does,
-/// or after 10,000 rounds, or after fewer if one of them takes thousands of `terms`.
+/// or after 10,000 rounds; if a round takes thousands of `terms`, after fewer.
 pub(crate) fn least_fixed_point(
     terms: usize,
     start: u64,
@@ -51,12 +51,12 @@ pub(crate) fn least_fixed_point(
 }
 
 /// Returns an `x >= start` with `f(x) <= x`, for nondecreasing f: the least one if few rounds find
-/// it, as they do except close to the capacity, and otherwise a larger one. `None` if f is beyond
-/// every x that was tried.
+/// it, as they do except close to the capacity, and otherwise a larger one. `None` if no x that was
+/// tried satisfies this.
 ///
 /// # Complexity
-/// At most 10,000 rounds of f, fewer if one of them takes hundreds of `terms`, and then less than
-/// 100.
+/// At most 10,000 rounds of f (fewer if a round takes hundreds of `terms`), then fewer than 100
+/// more.
 pub(crate) fn closing_point(
     terms: usize,
     start: u64,
@@ -109,13 +109,15 @@ fn climbed(rounds: u64, start: u64, f: impl Fn(u64) -> Option<u64>) -> Option<Cl
     Some(Climbed::Open(x))
 }
 
-/// Returns the rounds of an iteration that may evaluate `terms_max` terms, `terms` in each round.
+/// Returns the number of rounds of an iteration that may evaluate `terms_max` terms, `terms` in
+/// each round.
 fn rounds(terms_max: u64, terms: usize) -> u64 {
     ROUNDS_MAX.min(terms_max / (terms as u64).max(1))
 }
 
-/// Returns the largest number of the range for which `holds` returns true, by bisection: it must
-/// not return true above a number for which it returns false. The first number counts as holding.
+/// Returns the largest number of the range for which `holds` returns true, by bisection: `holds`
+/// must not return true above a number for which it returns false. The first number counts as
+/// holding.
 pub(crate) fn largest<N>(range: RangeInclusive<N>, mut holds: impl FnMut(N) -> bool) -> N
 where
     N: Into<u64> + TryFrom<u64, Error: std::fmt::Debug>,
@@ -152,8 +154,9 @@ mod tests {
         }
     }
 
-    /// Goal: a closing point closes, and a number at most a thousandth smaller does not. Method: loads up to one
-    /// part in 1,000 below the capacity, with rounds for the least and without.
+    /// Goal: a closing point closes, and a number at most a thousandth smaller does not. Method:
+    /// loads up to one part in 1,000 below the capacity, with enough rounds to find the least
+    /// point, and without.
     #[test]
     fn a_closing_point_is_near_the_least() {
         let mut is_least = [false; 2];
@@ -182,8 +185,8 @@ mod tests {
         assert!(within(least * 2).is_some_and(|x| x >= least && x <= least * 2));
     }
 
-    /// Goal: a point that only just closes is found in few rounds. Method: f(x) is x + 1 below the least
-    /// point and x from there on, up to 1/512 above it, which doubled steps overshoot.
+    /// Goal: a point that only just closes is found in few rounds. Method: f(x) is x + 1 below the
+    /// least point and x from there on, up to 1/512 above it, which doubled steps overshoot.
     #[test]
     fn a_point_that_only_just_closes_is_found_in_few_rounds() {
         for least in [1_u64 << 20, 3 << 40, (1 << 50) + 12_345] {

@@ -4,7 +4,7 @@
 //! analyses are in separate files; this file gives them their inputs.
 
 use tidegate_model::{
-    ActiveSubset, BatchChoice, Duration, Intensity, Knowledge, PolicyName, Theorem, UnprovedDepth,
+    ActiveSubset, BatchChoice, Duration, Knowledge, PolicyName, Task, Theorem, UnprovedDepth,
     Workload,
 };
 
@@ -23,12 +23,13 @@ use crate::{
     fifo, gated_drain, rtio, rtio_slots, strict_classes,
 };
 
-/// Returns the theorem that bounds the policy with the workload's parameters, or the reason for none.
+/// Returns the theorem that bounds the policy with the workload's parameters, or the reason for
+/// none.
 pub(crate) fn theorem(workload: &Workload, policy: PolicyName) -> Result<Theorem, &'static str> {
     let has_windows = !workload.parameters.scan_edf.window.is_zero();
     Ok(match policy.facts().theorem? {
-        // With a width of zero only equal deadlines share a window, and `edf` orders these freely
-        // too.
+        // With a width of zero only equal deadlines share a window, and the bound of `edf` holds
+        // for any order of these.
         Theorem::EdfInWindows if !has_windows => Theorem::Edf,
         theorem @ (Theorem::Fifo
         | Theorem::Edf
@@ -56,6 +57,14 @@ pub fn shares_bounds(workload: &Workload, policy: PolicyName, other: PolicyName)
 /// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
 /// are.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
+    // A closed loop has no period, so no proof covers it or the tasks beside it.
+    if policy.facts().theorem.is_ok() && workload.tasks.iter().any(Task::is_closed_loop) {
+        return Some(
+            "a [[task]] without a `period` sends its next request when it has an answer, so nothing \
+             limits its load, and no proof covers such a task or those beside it; give it the \
+             `period` that its program keeps, or make it a [[best_effort]] with `outstanding`",
+        );
+    }
     shaping::objection(workload, policy).or_else(|| {
         // If the policy has no bound at all, that is the better reason.
         let theorem = policy.facts().theorem.ok()?;
@@ -251,20 +260,16 @@ fn das_bounds(times: ActiveSubset, tasks: &Tasks) -> Vec<Bounds> {
 pub(crate) fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
     let mut ahead = BestEffortAhead::default();
     for load in &workload.best_effort {
-        match load.intensity {
-            // A paced load has no more ahead of a task than its buffers hold.
-            Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
-                ahead.outstanding += u64::from(outstanding);
-            }
-            Intensity::Rate(rate) => {
-                // Rounded down, which overestimates the load; a gap is never 0. The requests pass
-                // the host like those of tasks, so jitter shortens the gaps. A gap within the
-                // jitter becomes 1 ns, a load that no drive serves.
-                let gap = rate.transfer_time_floor(load.size);
-                let seen = gap.checked_sub(workload.host.time().release).unwrap_or_default();
-                let period = seen.max(Duration::from_ns(1));
-                ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
-            }
+        // A load with a limited number of outstanding requests has at most these ahead of a task.
+        if let Some(most) = load.intensity.requests_max() {
+            ahead.outstanding = ahead.outstanding.saturating_add(most);
+        } else if let Some(gap) = load.intensity.period(load.size) {
+            // The requests pass the host like those of tasks, so jitter shortens the gaps. A gap
+            // within the jitter becomes 1 ns, a load that no drive serves.
+            let seen = gap.checked_sub(workload.host.time().release).unwrap_or_default();
+            let period = seen.max(Duration::from_ns(1));
+            let requests = load.intensity.requests();
+            ahead.open_loops.push(SporadicTask { period, requests, deadline: period });
         }
     }
     ahead

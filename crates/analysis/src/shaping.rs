@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The effect on bounds of traffic shaping above a policy, and of buffers inside a task.
+//! How traffic shaping above a policy, and buffers inside a task, affect bounds.
 //!
 //! A shaper passes hard and soft real-time requests immediately and delays best effort, so a bound
 //! that does not depend on the arrival of best effort still holds. A bound fails if shaping changes
@@ -39,8 +39,9 @@ const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs 
 /// - Streams that are detected among best effort become real-time requests that no proof counted.
 /// - Interactive tasks that wait for tokens are released closer together behind the bucket than
 ///   their contract says.
-/// - The same holds for the requests of an open loop: they gather while the rate is low and arrive
-///   together when it rises. Only the proof of `fifo` counts them, so only its bound fails.
+/// - The same holds for the requests of open-loop best effort: they gather while the shaper's rate
+///   is low and arrive together when it rises. Only the proof of `fifo` counts them, so only its
+///   bound fails.
 ///
 /// With or without shapers, the reason may also be a task with buffers: see [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
@@ -50,7 +51,7 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     if decides_by_deadline && workload.tasks.iter().any(is_beyond_buffers) {
         return Some(BUFFERS);
     }
-    let is_open = |intensity| matches!(intensity, Intensity::Rate(_));
+    let is_open = |intensity: Intensity| intensity.requests_max().is_none();
     let counts_ahead = theorem.is_ok_and(|theorem| theorem.counts_best_effort_ahead);
     let has_open_loop = workload.best_effort.iter().any(|load| is_open(load.intensity));
     let has_interactive = workload.tasks.iter().any(|task| task.class == Class::Interactive);
@@ -105,8 +106,8 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Tasks {
 /// Returns the bounds if every task with buffers keeps its period, otherwise none.
 ///
 /// # Bound
-/// The first job that had to wait would have m pending jobs before it, the oldest for m periods.
-/// Until then all tasks were sporadic, so the task's bound of at most m p excludes this.
+/// The first job that had to wait would find m jobs pending before it, the oldest of them for m
+/// periods. Until then all tasks were sporadic, so the task's bound of at most m p excludes this.
 pub(crate) fn while_in_rhythm(tasks: &[Task], bounds: Vec<Bounds>) -> Vec<Bounds> {
     let least = bounds.iter().map(|bounds| bounds.least().map(|(bound, _)| bound));
     let is_kept = are_in_rhythm(tasks, &least.collect::<Vec<_>>());

@@ -23,7 +23,7 @@ const WHOLE_PPB: u128 = 1_000_000_000;
 pub struct SoftPromise {
     /// The response time.
     pub response_max: Duration,
-    /// The probability that a job takes longer, in parts per billion; never above one.
+    /// The probability that a job takes longer, in parts per billion; at most 1,000,000,000.
     pub miss_ppb_max: u64,
 }
 
@@ -57,8 +57,8 @@ pub struct SoftPromise {
 /// # Assumptions
 /// The drive stays within its hard table. Given all that came before, a batch exceeds b_q with a
 /// probability of at most epsilon, as the measured ones did: so positions must not decide the order
-/// of requests, which would make a batch unlike those. Releases do not depend on batch times:
-/// a task that waits for its own jobs (`outstanding`) gets no promise.
+/// of requests, because batches would then differ from the measured ones. Releases do not depend on
+/// batch times: a task that waits for its own jobs (`outstanding`) gets no promise.
 ///
 /// # Complexity
 /// As [`dqf::busy_interval`], or O(E log n).
@@ -94,7 +94,7 @@ pub fn soft_promise(
     let responses: Option<Vec<Duration>> = at_policy.collect();
     let (response_ns, leaders) = promise(&system, &hard, &responses?)?;
     let miss = (leaders * u128::from(exceedance_ppb)).min(WHOLE_PPB);
-    // One promise for all tasks.
+    // One promise for all tasks, so the longest time around the policy counts.
     let around = workload.around_policy().max().unwrap_or_default();
     Some(SoftPromise {
         response_max: Duration::from_ns(response_ns).checked_add(around)?,
@@ -129,7 +129,7 @@ fn by_backlog(soft: &System, demand: &Demand, alone_ns: u64) -> Option<u64> {
         _ => soft.batch_time_of_ns(real_time),
     };
     let (sum, batch_max) = (demand.requests_sum(), u64::from(soft.batch_max));
-    // Every total below E leaves out some task.
+    // Every total below E leaves out some task, which may be the job's own.
     let last = batch_max.min(sum.checked_sub(1)?);
     let totals = demand.totals(last, None);
     let full = (batch_max <= last).then_some(batch_max);
@@ -150,8 +150,9 @@ mod tests {
     use super::*;
     use crate::SporadicTask;
 
-    /// Goal: where a response exceeds a period, every job that the window and the batch in flight before
-    /// it can reach may be late. Method: one task of 3 requests every 10 ns with z = 2, by hand.
+    /// Goal: where a response exceeds a period, M counts every job that may lead a batch of the
+    /// window or the batch in flight before it. Method: one task of 3 requests every 10 ns with
+    /// z = 2, by hand.
     #[test]
     fn a_promise_beyond_a_period_counts_every_job_within_reach() {
         let period = Duration::from_ns(10);
@@ -161,10 +162,10 @@ mod tests {
             batch_max: 2,
             best_effort_fill: 0,
         };
-        // One job is released within the 8 ns of L = 2 hard batches, and L = 1 holds only 2 of its 3
-        // requests: H = (2 + 1) 4. For R = 19 a job led a batch if it was released at most H + R = 31
-        // before: floor(31 / 10) + 1 = 4 jobs, ceil(3 / 2) = 2 batches each. The soft batches are 2 long
-        // and also two: R_q = 2 + 2 * 2.
+        // One job is released within the 8 ns of L = 2 hard batches, and L = 1 holds only 2 of its
+        // 3 requests: H = (2 + 1) 4. For R = 19 a job led a batch if it was released at most
+        // H + R = 31 before: floor(31 / 10) + 1 = 4 jobs, ceil(3 / 2) = 2 batches each. There are
+        // also two soft batches, of 2 ns each: R_q = 2 + 2 * 2.
         let promised = promise(&of([1, 2]), &of([3, 4]), &[Duration::from_ns(19)]);
         assert_eq!(promised, Some((6, 4 * 2)));
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bound of `mq-deadline-tuned`: real time of the kernel's `mq-deadline`, in any order, before
-//! lower classes, on a device whose queue has a limited depth.
+//! The bound of `mq-deadline-tuned`: the kernel's `mq-deadline` sends real-time requests, in any
+//! order among themselves, before lower classes, to a device whose queue has a limited depth.
 
 use tidegate_model::parameters::MqDeadlineParameters;
-use tidegate_model::{Duration, Intensity, Premise, PremiseCode, Premises, Workload};
+use tidegate_model::{Duration, Premise, PremiseCode, Premises, Workload};
 
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
@@ -32,12 +32,13 @@ const TOO_DEEP: &str = "`queue_depth` of [policy.mq-deadline-tuned] is larger th
 /// The most requests that the kernel's scheduler holds, of all classes.
 const NR_REQUESTS_MAX: u64 = 2_048;
 
-/// Returns the longest time from the release of a real-time request to the completion of all
-/// real-time requests, or `None` if the search ends without one.
+/// Returns a bound on the real-time busy period: the longest time for which real-time requests can
+/// be pending without a break. `None` if the search finds none.
 ///
 /// # Bound
 /// The least `L > 0` with `(c + sum e_i (floor(L / p_i) + 1)) step <= L`, where `step` = drain(q)
-/// and `c` = `ahead` is 0 without best effort and 1 + h with it.
+/// and `c` = `ahead` is 0 without best effort and 1 + h with it;
+/// h = [`MqDeadlineParameters::taken_early`].
 ///
 /// # Source
 /// Own derivation, `docs/theory/stock-kernel.md` section 31; machine-checked,
@@ -111,12 +112,8 @@ impl<'a> Question<'a> {
         let settings = workload.parameters.mq_deadline_tuned;
         let mut best_effort: u64 = 0;
         for load in &workload.best_effort {
-            best_effort += match load.intensity {
-                Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
-                    u64::from(outstanding)
-                }
-                Intensity::Rate(_) => return Err(OPEN_LOOP),
-            };
+            let most = load.intensity.requests_max().ok_or(OPEN_LOOP)?;
+            best_effort = best_effort.saturating_add(most);
         }
         if best_effort > 0 && settings.prio_aging_expire < MqDeadlineParameters::AGING_MAX {
             return Err(AGES);
@@ -124,8 +121,8 @@ impl<'a> Question<'a> {
         Ok(Self { tasks, drain, settings, best_effort })
     }
 
-    /// Returns c: the drain times that pass before the first real-time request is sent, and the
-    /// lower requests that go before it.
+    /// Returns c: one drain time that may pass before the first dispatch, plus the lower requests
+    /// that may be sent before real time; 0 without best effort.
     fn ahead(&self) -> u64 {
         if self.best_effort == 0 { 0 } else { 1 + u64::from(self.settings.taken_early) }
     }
@@ -200,8 +197,8 @@ mod tests {
     use super::*;
 
     /// Busy periods in ms, by hand: the second system needs a second job of its first task,
-    /// (1 + 2 + 2) 8 = 40. In the third, a second job can come as the first ends, (1 + 2) 10 = 30. The
-    /// last one is overloaded.
+    /// (1 + 2 + 2) 8 = 40. In the third, a second job can come as the first ends, (1 + 2) 10 = 30.
+    /// The last one is overloaded.
     #[test]
     fn busy_periods_are_those_worked_by_hand() {
         let task = |period, requests| {

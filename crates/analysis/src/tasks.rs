@@ -129,7 +129,8 @@ mod tests {
     }
 
     /// Goal: the tasks are sorted a fixed number of times, however many tasks and batch sizes there
-    /// are. Method: count it for all that `tidegate check` computes, proved and not proved.
+    /// are. Method: count the sorts in all that `tidegate check` computes, for workloads that are
+    /// proved and for others.
     #[test]
     fn more_tasks_and_batch_sizes_need_no_more_sorts() {
         let mut answers = [0, 0];

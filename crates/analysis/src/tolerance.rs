@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Computes how much longer than its tables a drive may take with all deadlines still met, under
-//! the plan that was chosen: z, beta, the best-effort depth and the limits by cost stay.
+//! the plan that was chosen: z, beta, the best-effort depth and the limits by cost remain
+//! unchanged.
 //!
 //! ```text
 //!   bound
@@ -58,7 +59,8 @@ pub struct Tolerance {
 }
 
 impl Assessment {
-    /// Returns the plan of [`Self::plan`], with limits that tolerate all that the verdict tolerates.
+    /// Returns the plan of [`Self::plan`], with limits that tolerate all that the verdict
+    /// tolerates.
     pub fn tolerant_plan(&self, workload: &Workload) -> Plan {
         let plan = self.plan(workload);
         let Some(Tolerance { contract, beyond_plan, spent: None, .. }) = tolerance(workload, self)
@@ -152,7 +154,8 @@ pub(crate) fn holds_at_ceilings(
     match theorem {
         // `das` serves one request at a time, within b(1).
         Theorem::ActiveSubset => planned.table.time_max(1) >= ceilings.batches.time_max(1),
-        // These policies decide by the times of the plan, so these must cover the ceilings.
+        // These policies decide by the plan's drain times, so the plan's table must cover the
+        // ceilings.
         Theorem::AdaptiveDrain | Theorem::GatedDrain => {
             planned.contracts.drain == slowest.contracts.drain
         }
@@ -174,8 +177,8 @@ pub(crate) fn holds_at_ceilings(
     }
 }
 
-/// Returns the workload on a drive whose times of this contract are the ceilings, or its own if they
-/// are longer; `None` without a ceiling.
+/// Returns the workload on a drive whose times of this contract are the ceilings, or its own if
+/// they are longer; `None` without a ceiling.
 fn at_ceilings(
     workload: &Workload,
     ceilings: &Ceilings,
@@ -211,7 +214,7 @@ fn shortest(workload: &Workload, contract: DriveContract) -> Option<Duration> {
     }
 }
 
-/// Returns the least time by which a time of the contract exceeds the drive's under the margin.
+/// Returns the least time by which the margin lengthens a time of the contract.
 fn least_excess(measured: &Workload, planned: &Workload, contract: DriveContract) -> Duration {
     // A share of a longer time is longer, so the shortest time of a table has the least excess.
     let [planned, measured] = [planned, measured].map(|workload| shortest(workload, contract));
@@ -221,7 +224,7 @@ fn least_excess(measured: &Workload, planned: &Workload, contract: DriveContract
 /// Returns the largest factor that adds at most `added` to the shortest time of the contract; at
 /// most [`FACTOR_PPM_MAX`].
 fn factor_max(measured: &Workload, contract: DriveContract, added: Duration) -> u64 {
-    // Costs may be shorter than the table, so their factor is searched as a whole.
+    // Costs may be shorter than the table, so all factors are searched.
     let has_costs = measured.contracts.costs.is_some();
     let Some(time) = shortest(measured, contract).filter(|_| !has_costs) else {
         return FACTOR_PPM_MAX;

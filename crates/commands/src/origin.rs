@@ -13,6 +13,9 @@ const COMMIT: &str = env!("TIDEGATE_COMMIT");
 /// The version, with the commit and the date that the build script found.
 pub const BUILD: &str = env!("TIDEGATE_BUILD");
 
+/// The day of the commit, or the one that `SOURCE_DATE_EPOCH` states; empty without both.
+pub const DATE: &str = env!("TIDEGATE_DATE");
+
 /// Returns the version and the commit of this build.
 pub fn version() -> String {
     format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION"))

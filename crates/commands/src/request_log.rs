@@ -14,9 +14,10 @@ use tidegate_host::{EndedRequest, RequestLog};
 use tidegate_model::{PolicyName, Workload};
 use tidegate_platform::{FileFault, NewFile};
 
-pub use rows::{EndedRows, RequestRows};
+pub use rows::{EndedRows, RequestRow, RequestRows};
 
-/// The rows that can wait for the writing thread: at 10,000 requests a second, those of six seconds.
+/// The rows that can wait for the writing thread: at 10,000 requests a second, those of six
+/// seconds.
 const WAITING_MAX: usize = 1 << 16;
 
 /// The time between two looks at the rows that wait. A run need not wake the writing thread.
@@ -43,55 +44,51 @@ pub struct LeftOut {
 /// A request of a run.
 type Logged = (PolicyName, EndedRequest);
 
-/// The log of some runs of one workload.
+/// A thread that writes a row for each record that it gets.
 ///
 /// The file appears whole when it is finished, or not at all.
 #[derive(Debug)]
-pub struct RequestLogFile {
+pub struct RowWriter<T> {
     file: NewFile,
-    /// Rows that did not reach the writing thread.
+    /// Records that did not reach the thread.
     lost: Cell<u64>,
-    /// `None` once the last row was sent.
-    rows: Option<SyncSender<Logged>>,
+    /// `None` once the last record was sent.
+    records: Option<SyncSender<T>>,
     /// `None` once joined; else returns the file and the rows beyond the limit.
     writer: Option<JoinHandle<io::Result<(NamedTempFile, u64)>>>,
 }
 
-impl RequestLogFile {
-    /// Starts the writing thread, with the priority of the calling one, for at most `rows_max` rows.
+impl<T: Send + 'static> RowWriter<T> {
+    /// Starts the thread, with the priority of the calling one, for at most `rows_max` rows; `put`
+    /// makes a record a row.
     ///
     /// # Errors
     /// If no file can be created there.
-    pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
-        let written = RequestRows::begin(&file, rows_max)?;
-        let tasks = workload.tasks.iter().map(|task| task.name.clone());
-        let loads = workload.best_effort.iter().map(|load| load.name.clone());
-        let sources: Vec<String> = tasks.chain(loads).collect();
+    pub fn begin(
+        file: NewFile,
+        rows_max: u64,
+        mut put: impl FnMut(&mut RequestRows, &T) -> io::Result<()> + Send + 'static,
+    ) -> Result<Self, FileFault> {
+        let mut rows = RequestRows::begin(&file, rows_max)?;
         let (sender, receiver) = sync_channel(WAITING_MAX);
-        let writer = thread::spawn(move || write(&receiver, &sources, written));
-        Ok(Self { file, lost: Cell::new(0), rows: Some(sender), writer: Some(writer) })
+        let writer = thread::spawn(move || {
+            take(&receiver, |record| put(&mut rows, record))?;
+            rows.finish()
+        });
+        Ok(Self { file, lost: Cell::new(0), records: Some(sender), writer: Some(writer) })
     }
 
-    /// Returns an observer that logs a run.
-    pub fn of_run(
-        &self,
-        policy: PolicyName,
-        in_flight_max: u32,
-        when_full: WhenFull,
-    ) -> RequestLog<impl FnMut(EndedRequest)> {
-        RequestLog::with_room(in_flight_max, move |ended| self.send(policy, ended, when_full))
-    }
-
-    fn send(&self, policy: PolicyName, ended: EndedRequest, when_full: WhenFull) {
-        let Some(rows) = &self.rows else { return };
+    /// Hands a record to the thread.
+    pub fn send(&self, record: T, when_full: WhenFull) {
+        let Some(records) = &self.records else { return };
         let is_sent = match when_full {
-            WhenFull::Wait => rows.send((policy, ended)).is_ok(),
-            WhenFull::LeaveOut => rows.try_send((policy, ended)).is_ok(),
+            WhenFull::Wait => records.send(record).is_ok(),
+            WhenFull::LeaveOut => records.try_send(record).is_ok(),
         };
         self.lost.set(self.lost.get() + u64::from(!is_sent));
     }
 
-    /// Finishes the file, and returns the rows that it lacks.
+    /// Finishes the file, and returns how many rows it lacks.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -101,36 +98,70 @@ impl RequestLogFile {
         self.file.persist(file)?;
         Ok(LeftOut { beyond_limit, in_haste: self.lost.get() })
     }
+}
 
-    /// Waits for the writing thread.
+impl<T> RowWriter<T> {
+    /// Waits for the thread.
     fn join(&mut self) -> Option<io::Result<(NamedTempFile, u64)>> {
-        self.rows = None;
+        self.records = None;
         let writer = self.writer.take()?;
         Some(writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     }
 }
 
 /// Removes an unfinished file.
-impl Drop for RequestLogFile {
+impl<T> Drop for RowWriter<T> {
     fn drop(&mut self) {
         self.join();
     }
 }
 
-/// Writes rows until no run can send more.
-fn write(
-    rows: &Receiver<Logged>,
-    sources: &[String],
-    mut file: RequestRows,
-) -> io::Result<(NamedTempFile, u64)> {
+/// Takes records until no more can be sent.
+fn take<T>(records: &Receiver<T>, mut put: impl FnMut(&T) -> io::Result<()>) -> io::Result<()> {
     loop {
-        match rows.try_recv() {
-            Ok((policy, ended)) => {
-                file.put(policy, &sources[ended.request.task.0 as usize], &ended)?;
-            }
+        match records.try_recv() {
+            Ok(record) => put(&record)?,
             Err(TryRecvError::Empty) => thread::sleep(PAUSE),
-            Err(TryRecvError::Disconnected) => return file.finish(),
+            Err(TryRecvError::Disconnected) => return Ok(()),
         }
+    }
+}
+
+/// The log of some runs of one workload.
+#[derive(Debug)]
+pub struct RequestLogFile(RowWriter<Logged>);
+
+impl RequestLogFile {
+    /// Begins a log of at most `rows_max` rows.
+    ///
+    /// # Errors
+    /// As [`RowWriter::begin`].
+    pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
+        let tasks = workload.tasks.iter().map(|task| task.name.clone());
+        let loads = workload.best_effort.iter().map(|load| load.name.clone());
+        let sources: Vec<String> = tasks.chain(loads).collect();
+        let writer = RowWriter::begin(file, rows_max, move |rows, (policy, ended): &Logged| {
+            rows.put(&RequestRow::of(*policy, &sources[ended.request.task.0 as usize], ended))
+        });
+        Ok(Self(writer?))
+    }
+
+    /// Returns an observer that logs a run.
+    pub fn of_run(
+        &self,
+        policy: PolicyName,
+        in_flight_max: u32,
+        when_full: WhenFull,
+    ) -> RequestLog<impl FnMut(EndedRequest)> {
+        RequestLog::with_room(in_flight_max, move |ended| self.0.send((policy, ended), when_full))
+    }
+
+    /// Finishes the file, and returns how many rows it lacks.
+    ///
+    /// # Errors
+    /// As [`RowWriter::finish`].
+    pub fn finish(self) -> Result<LeftOut, FileFault> {
+        self.0.finish()
     }
 }
 
@@ -184,7 +215,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "unfinished");
         let log = begin();
         for row in [ended(1, 0), ended(2, 1), ended(3, 0)] {
-            log.send(PolicyName::Dqf, row, WhenFull::Wait);
+            log.0.send((PolicyName::Dqf, row), WhenFull::Wait);
         }
         assert!(!path.exists());
         assert_eq!(log.finish().unwrap(), LeftOut { beyond_limit: 1, in_haste: 0 });
@@ -205,7 +236,7 @@ mod tests {
             let path = folder.path().join(name);
             let log = RequestLogFile::begin(NewFile::prepare(&path).unwrap(), &workload(), 1_000);
             let log = log.unwrap();
-            (1..=500).for_each(|id| log.send(PolicyName::Dqf, ended(id, 0), WhenFull::Wait));
+            (1..=500).for_each(|id| log.0.send((PolicyName::Dqf, ended(id, 0)), WhenFull::Wait));
             log.finish().unwrap();
             std::fs::read(path).unwrap()
         });

@@ -73,7 +73,8 @@ impl From<Faults> for WorkloadFault {
     }
 }
 
-/// Makes something of both parts of a workload file's text, or reports all faults that `make` finds.
+/// Parses both parts of a workload file's text and passes them to `make`. If that fails at a place
+/// in the file, reports all faults of the file.
 pub(crate) fn parse_workload<T>(
     path: &Path,
     text: &str,

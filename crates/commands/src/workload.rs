@@ -14,7 +14,7 @@ use crate::fault::Faults;
 use crate::processor::{Processor, add_interference, with_profiles};
 use crate::suggestion::{completed, completed_fault, quoted};
 use crate::text::WorkloadFault;
-use crate::{origin, text};
+use crate::{origin, tables, text};
 
 /// The values that take the place of those in a workload file.
 #[derive(Debug, Clone, Default)]
@@ -169,6 +169,7 @@ fn bind(
             })?)
         }
     };
+    let drive = tables::with_tables(&drive, &file.without_table(&drive)).unwrap_or(drive);
     let workload = file.bind(&drive).map_err(|fault| match &drive_origin {
         Some(origin) => completed_fault(fault, &drive, &origin.name),
         None => fault,

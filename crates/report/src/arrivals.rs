@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When the jobs of tasks arrive, in one line: only what differs from periodic arrivals that the
-//! policy sees at once.
+//! Describes in one line how jobs arrive. Tasks whose jobs arrive once per period, and which the
+//! policy sees at once, are left out.
 
 use tidegate_model::{Arrivals, Task, Workload};
 
@@ -24,6 +24,7 @@ pub fn arrivals(workload: &Workload) -> Option<String> {
                 Some(format!("sporadic (gaps {} to {})", task.period, task.period + extra_max))
             }
             Arrivals::Bunched => Some("bunched".to_owned()),
+            Arrivals::OnCompletion => Some("when an earlier job completes".to_owned()),
         };
         let jitter = (!task.jitter.is_zero()).then(|| format!("seen up to {} late", task.jitter));
         let all: Vec<String> = arrivals.into_iter().chain(jitter).collect();
@@ -32,14 +33,15 @@ pub fn arrivals(workload: &Workload) -> Option<String> {
     of_entries(workload, of_task)
 }
 
-/// Writes what [`arrivals`] says.
+/// Writes the line that [`arrivals`] returns.
 pub(crate) fn write(arrivals: Option<&str>, page: &mut Page) {
     if let Some(arrivals) = arrivals {
         page.labelled("Arrivals", arrivals);
     }
 }
 
-/// Lists the entries of the file of which there is something to say.
+/// Joins the texts that `of_task` returns for the first task of each entry; `None` if there are
+/// none.
 fn of_entries(workload: &Workload, of_task: impl Fn(&Task) -> Option<String>) -> Option<String> {
     let first = workload.tasks.chunk_by(|a, b| a.entry == b.entry).map(|entry| &entry[0]);
     let said = first.filter_map(|task| {

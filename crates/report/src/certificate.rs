@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The certificate of a verdict: all numbers that it follows from, for `tidegate verify`, which shares
-//! no code with the analysis.
+//! The certificate of a verdict: all numbers that it follows from, for `tidegate verify`, which
+//! shares no code with the analysis.
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf, response_limit};
@@ -19,7 +19,7 @@ pub enum NoCertificate {
     /// The verdict proves nothing.
     #[error("not every deadline is proven, so there is nothing to certify")]
     NotProven,
-    /// The policy is none of those with certificates.
+    /// The policy's verdicts have no certificates.
     #[error("only verdicts on `dqf`, `dq-edf` and `gated-drain` have certificates")]
     Policy,
     /// The bounds depend on the order of deadlines.
@@ -27,7 +27,8 @@ pub enum NoCertificate {
         "verdicts on `dq-edf` have certificates only if each batch takes every queued request (E <= z) and every bound is below its period"
     )]
     Order,
-    /// The bounds rest on the costs of requests, but not by the theorem that the checker knows.
+    /// The bounds rest on the costs of requests, and the checker does not know the theorem behind
+    /// them.
     #[error(
         "verdicts that rest on the costs of requests have certificates only if each batch takes every queued request (E <= z), no cost limits it, and no change of direction takes time"
     )]
@@ -57,7 +58,7 @@ pub struct Certificate<'a> {
     premises: &'a Premises,
 }
 
-/// The host's time, by where it enters the verdict.
+/// The host's time: before the policy, in each batch, and after the drive.
 #[derive(Debug, Clone, Serialize)]
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 struct CertifiedHost {
@@ -76,7 +77,8 @@ struct CertifiedTask<'a> {
     bound_used: &'static str,
     tight_ns: Option<Ns>,
     cost_ns: Option<Ns>,
-    /// The contract before host and jitter; `None` without both.
+    /// The contract as the client sees it, with the host's time and jitter; `None` if neither is
+    /// stated.
     client: Option<Client>,
 }
 
@@ -120,7 +122,8 @@ impl<'a> Certificate<'a> {
     /// Returns the certificate of a verdict on `workload`.
     ///
     /// # Errors
-    /// [`NoCertificate`] if nothing is proven, or by theorems that `tidegate verify` does not check.
+    /// [`NoCertificate`] if nothing is proven, or if the proof uses a theorem that `tidegate
+    /// verify` does not check.
     pub fn of(
         workload: &'a Workload,
         assessment: &'a Assessment,
@@ -186,7 +189,7 @@ enum Argument {
     Release,
     /// Batches in the order of deadlines.
     Due,
-    /// The gate of the drain.
+    /// The gate of `gated-drain`.
     Gate,
 }
 
@@ -224,11 +227,11 @@ pub fn drain_ns_max(workload: &Workload) -> Vec<u64> {
 /// The costs of a workload's requests, with the margin and the host's time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkloadCosts {
-    /// A.
+    /// The time for positioning that a batch is charged once: A.
     pub positioning: Duration,
     /// The most that a best-effort request adds to a batch; 0 without best effort.
     pub best_effort: Duration,
-    /// c of each task.
+    /// The cost of one request of each task: c.
     pub of_tasks: Vec<Duration>,
     /// Whether a change between reads and writes can take time.
     pub has_switches: bool,
@@ -265,7 +268,8 @@ struct Verdict<'a> {
     system: System,
     /// The costs, if the verdict follows from them.
     costs: Option<WorkloadCosts>,
-    /// The time before and after the policy, of each task.
+    /// For each task, the most by which its response time at the client exceeds the one that the
+    /// policy sees: its jitter, and the host's time before and after the policy.
     around: Vec<Duration>,
 }
 
@@ -289,8 +293,8 @@ impl<'a> Verdict<'a> {
         Ok(Self { costs, ..verdict })
     }
 
-    /// Returns the costs, if the verdict follows from them by the theorem for batches that take
-    /// every queued request.
+    /// Returns the costs, if the verdict follows from them by the theorem for batches that take all
+    /// queued requests.
     fn costs(&self) -> Result<WorkloadCosts, NoCertificate> {
         let requests = self.system.requests_sum();
         let takes_all = self.assessment.batch_cost.is_none()
@@ -337,7 +341,8 @@ impl<'a> Verdict<'a> {
         self.assessment.tasks.get(task)?.bounds.of(name)?.checked_sub(self.around[task])
     }
 
-    /// Returns the window of full batches behind the busy-interval bound.
+    /// Returns the number of full batches from which the busy-interval bound is computed, and the
+    /// number of requests that are released during them.
     fn busy_interval(&self) -> Option<BusyInterval> {
         let bound = self.bound(0, BoundName::BusyInterval)?.ns();
         let full_ns = self.system.table.time_max(self.system.batch_max).ns();

@@ -18,6 +18,7 @@ use crate::host::HostReport;
 use crate::ns::Ns;
 use crate::origin::Origin;
 use crate::overruns::OverrunForecast;
+use crate::result::CurvesRecord;
 use crate::soft::{Soft, SoftBound};
 use crate::tolerance::ToleranceReport;
 
@@ -72,7 +73,7 @@ pub struct CheckReport<'a> {
 /// The level of detail of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// Doubts by their first clause, notes by their subjects.
+    /// The first clause of each doubt, and only the subjects of the notes.
     Short,
     /// Every premise in full.
     Premises,
@@ -96,7 +97,7 @@ pub enum Verdict {
 #[derive(Debug, Serialize)]
 struct TaskReport<'a> {
     name: &'a str,
-    period_ns: Ns,
+    period_ns: Option<Ns>,
     deadline_ns: Ns,
     #[serde(skip_serializing_if = "Option::is_none")]
     jitter_ns: Option<Ns>,
@@ -104,9 +105,13 @@ struct TaskReport<'a> {
     bounds: BoundsReport,
     comparison: ComparisonReport,
     response_ns_max: Option<Ns>,
-    /// The part of it between the policy and the disk, if the host's time or a jitter is stated.
+    /// The bound as the policy sees it, without host and jitter; missing if the workload states
+    /// neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     disk_response_ns_max: Option<Ns>,
+    /// The longest response that a search found; only with all details.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_ns_reached: Option<Ns>,
     bound_used: Option<&'static str>,
     meets_deadline: bool,
     soft: Vec<SoftBound>,
@@ -230,12 +235,18 @@ impl<'a> CheckReport<'a> {
     /// Returns the certificate of the verdict.
     ///
     /// # Errors
-    /// [`NoCertificate`] if nothing is proven, or by theorems that `tidegate verify` does not check.
+    /// [`NoCertificate`] if nothing is proven, or if the proof uses a theorem that `tidegate
+    /// verify` does not check.
     pub fn certificate(&self, origin: Origin) -> Result<Certificate<'_>, NoCertificate> {
         Certificate::of(self.workload, &self.assessment, origin)
     }
 
-    /// Adds, if the deadlines are not proven, changes with which they would be.
+    /// Returns the curves behind the bounds.
+    pub fn curves(&self) -> Vec<CurvesRecord> {
+        CurvesRecord::all(self.workload, &self.assessment)
+    }
+
+    /// If the deadlines are not proven, adds changes with which they would be proven.
     #[must_use]
     pub fn with_fits(self) -> Self {
         let changes = tidegate_analysis::fit::fits(self.workload, &self.assessment);
@@ -254,9 +265,13 @@ impl<'a> CheckReport<'a> {
         Self { detail: Detail::Premises, ..self }
     }
 
-    /// Adds the steps of every bound; the text then also has all bounds, comparisons and premises.
+    /// Adds the steps of every bound, and the longest response of each task that was `reached`, if it
+    /// was searched; the text then also has all bounds, comparisons and premises.
     #[must_use]
-    pub fn explained(mut self) -> Self {
+    pub fn explained(mut self, reached: Option<&[Duration]>) -> Self {
+        for (task, &reached) in self.tasks.iter_mut().zip(reached.unwrap_or_default()) {
+            task.response_ns_reached = Some(Ns(reached));
+        }
         self.detail = Detail::Explained;
         let explanations = explain(self.workload, &self.assessment);
         for (task, explanation) in self.tasks.iter_mut().zip(explanations) {
@@ -274,6 +289,11 @@ impl<'a> CheckReport<'a> {
         self.assessment.premises.change_to_do(&complete);
         self.to_do = limit::lacking(self.workload, &self.assessment).map(|it| complete(&it));
         self
+    }
+
+    /// Returns the assessment of the workload.
+    pub fn assessment(&self) -> &Assessment {
+        &self.assessment
     }
 
     /// Returns whether every deadline is proven.
@@ -294,7 +314,7 @@ impl<'a> CheckReport<'a> {
     }
 }
 
-/// Returns whether a response at a client is longer than the part of it that a policy sees.
+/// Returns whether responses can be longer for a client than for the policy.
 fn is_later_at_client(workload: &Workload) -> bool {
     workload.host.stated().is_some() || workload.has_jitter()
 }
@@ -314,7 +334,7 @@ fn tasks<'a>(
         let at_disk = || Ns::of(bound?.checked_sub(around));
         TaskReport {
             name: &task.name,
-            period_ns: task.period.into(),
+            period_ns: Ns::of(task.period_stated()),
             deadline_ns: task.deadline.into(),
             jitter_ns: (!task.jitter.is_zero()).then_some(Ns(task.jitter)),
             requests: task.requests,
@@ -322,6 +342,7 @@ fn tasks<'a>(
             comparison: ComparisonReport::of(workload, assessment.policy, &comparison),
             response_ns_max: Ns::of(bound),
             disk_response_ns_max: is_later.then(at_disk).flatten(),
+            response_ns_reached: None,
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
             meets_deadline: assessed.is_deadline_met,
             soft: soft.iter().map(|soft| soft.bound_of(task)).collect(),

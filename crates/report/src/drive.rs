@@ -2,11 +2,12 @@
 //! The reports of `tidegate drive`.
 
 mod attached;
-mod chart;
+pub(crate) mod chart;
 mod compare;
 mod facts;
 mod import;
 mod list;
+mod make;
 mod replay;
 mod sections;
 mod seek_facts;
@@ -20,5 +21,6 @@ pub use attached::{
 pub use compare::CompareReport;
 pub use import::ImportReport;
 pub use list::ListReport;
+pub use make::MakeReport;
 pub use replay::{AnyReplayReport, KindResidual, OpenReplayReport, ReplayReport};
 pub use show::ShowReport;

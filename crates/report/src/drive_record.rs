@@ -124,7 +124,8 @@ impl<'a> DriveRecord<'a> {
     /// Under contracts other than b(i), each job waits for at most two rounds, which are late by at
     /// most the lateness of all rounds of the run together. A job is therefore late by at most that
     /// much, provided that even then every response time is below every period, as the proofs
-    /// require of the tasks that the policy sees. Under b(i) the number of batches itself can grow, so no limit is known.
+    /// require of the tasks that the policy sees. Under b(i) the number of batches itself can grow,
+    /// so no limit is known.
     pub(crate) fn allowance(&self, task: usize) -> Option<Duration> {
         let overruns = self.overruns().unwrap_or_default();
         if overruns.overruns == 0 {
@@ -187,8 +188,8 @@ impl<'a> DriveRecord<'a> {
     }
 }
 
-/// Returns whether every response that the policy sees, later than its bound by this much, is below
-/// every period that the policy sees (`docs/theory/host-time.md` section 30).
+/// Returns whether the largest bound that the policy sees, lengthened by `late`, is below every
+/// period that the policy sees (`docs/theory/host-time.md` section 30).
 fn is_below_every_period(workload: &Workload, assessment: &Assessment, late: Duration) -> bool {
     let bounds = assessment.tasks.iter().zip(workload.around_policy());
     let at_policy = bounds.filter_map(|(task, around)| task.response_max?.0.checked_sub(around));
@@ -235,8 +236,9 @@ mod tests {
     }
 
     /// By hand: bounds of 500 ms and 100 ms at the policy, and periods of 1000 ms and 400 ms there.
-    /// The client of the second task has 600 ms of jitter in its bound and its period; without it
-    /// the same bounds and periods allow less than 500 ms.
+    /// The second task has 600 ms of jitter, which its bound and its period at the client include.
+    /// Without jitter, the same bounds at the policy and periods of 1000 ms allow a lateness below
+    /// 500 ms.
     #[test]
     fn late_responses_are_compared_as_the_policy_sees_them() {
         let task = |name: &str, jitter: u64| Task {
@@ -257,7 +259,7 @@ mod tests {
         assert!(allows(&mixed, [100, 700], 299) && !allows(&mixed, [100, 700], 300));
         let even = workload(vec![task("a", 0), task("b", 0)]);
         assert!(allows(&even, [500, 100], 499) && !allows(&even, [500, 100], 500));
-        // The answer's way to the client takes no time of a round.
+        // The time of a reply on its way to the client is no part of a round.
         let host = HostTime { reply: ms(300), ..HostTime::default() };
         let host = tidegate_model::Host::Stated(host);
         let behind = Workload { host, ..even };

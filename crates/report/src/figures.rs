@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The format of figures in text, and the phrases that several reports share.
 
-use tidegate_analysis::{Answer, Assessment};
+use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::{
     BestEffortOrder, Bytes, DepthChoice, DispatchMode, Duration, PolicyName, Workload,
 };
@@ -9,6 +9,11 @@ use tidegate_model::{
 /// Names numbered tasks by the first and the last, for example `camera-1 to 16`.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
     format!("{first} to {}", last.rsplit('-').next().unwrap_or(last))
+}
+
+/// Formats the shortest and the longest time of an entry's tasks, for example `300ms to 316ms`.
+pub(crate) fn range(shortest: Duration, longest: Duration) -> String {
+    if shortest == longest { shortest.to_string() } else { format!("{shortest} to {longest}") }
 }
 
 /// Returns the order in which this policy serves the workload's best effort; `None` if there is none,
@@ -21,7 +26,7 @@ pub(crate) fn best_effort_order(
     is_ordered.then(|| workload.best_effort_order_under(policy))
 }
 
-/// Formats an order other than the order of release; `None` for that one, which needs no mention.
+/// Formats an order; `None` for the order of release, which needs no mention.
 pub(crate) fn order(order: BestEffortOrder) -> Option<String> {
     match order {
         BestEffortOrder::Fifo => None,
@@ -53,20 +58,23 @@ pub(crate) fn depth_limit(workload: &Workload, assessment: &Assessment) -> Optio
 }
 
 /// Describes how best effort is served.
-pub(crate) fn best_effort(assessment: &Assessment) -> String {
+pub(crate) fn best_effort(workload: &Workload, assessment: &Assessment) -> String {
     let is_unproved = matches!(assessment.answer, Answer::NotApplicable { .. });
-    let never = if is_unproved {
-        "never served: the tasks may take every place on the drive"
-    } else {
-        "never served: the proof leaves no room for it beside the tasks"
-    };
-    let never = never.to_owned();
+    if !serves_best_effort(assessment) {
+        if is_unproved {
+            return "never served: the tasks may take every place on the drive".to_owned();
+        }
+        let instead = serving_policy(workload, assessment);
+        let instead = instead
+            .map(|it| format!("; {it} proves the same deadlines and serves it"))
+            .unwrap_or_default();
+        return format!("never served: the proof leaves no room for it beside the tasks{instead}");
+    }
     let facts = assessment.policy.facts();
     if facts.has_common_queue {
         return format!("{} keeps it in the same queue as the tasks", assessment.policy);
     }
     match facts.dispatch {
-        DispatchMode::Batches if assessment.best_effort_fill == 0 => never,
         DispatchMode::Batches => {
             if let Some(cost) = &assessment.batch_cost {
                 return format!(
@@ -78,7 +86,6 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
             let why = if is_unproved { ", as there is no proof that it could cost" } else { "" };
             format!("fills every batch up to {fill}{why}")
         }
-        DispatchMode::BestEffortDepth if assessment.best_effort_depth == 0 => never,
         DispatchMode::BestEffortDepth => {
             let depth = count(assessment.best_effort_depth as usize, "request");
             format!("at most {depth} of it on the drive at once")
@@ -87,6 +94,29 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
             "takes what real-time requests leave".to_owned()
         }
     }
+}
+
+/// Returns whether the policy's plan has room for best effort.
+pub(crate) fn serves_best_effort(assessment: &Assessment) -> bool {
+    let facts = assessment.policy.facts();
+    facts.has_common_queue
+        || match facts.dispatch {
+            DispatchMode::Batches => assessment.best_effort_fill > 0,
+            DispatchMode::BestEffortDepth => assessment.best_effort_depth > 0,
+            DispatchMode::UpToDepth | DispatchMode::OneAtATime => true,
+        }
+}
+
+/// Returns a policy that proves the workload and has room for best effort; `None` if this
+/// assessment proves nothing.
+fn serving_policy(workload: &Workload, assessment: &Assessment) -> Option<PolicyName> {
+    let serves = |policy: &PolicyName| {
+        let other = assess(workload, *policy);
+        other.answer == Answer::Proven && serves_best_effort(&other)
+    };
+    let is_proven = assessment.answer == Answer::Proven;
+    let others = [PolicyName::GatedDrain, PolicyName::Dqf].into_iter();
+    others.filter(|_| is_proven).find(serves)
 }
 
 /// Returns z; `None` if the policy forms no batches.
@@ -130,9 +160,12 @@ pub fn bound(bound: Option<Duration>) -> String {
     bound.map_or_else(|| "-".to_owned(), ms_ceil)
 }
 
-/// Formats megabytes per second with one decimal.
+/// Formats megabytes per second with one decimal, or kilobytes per second if it is less than one.
 pub fn throughput(bytes_per_s: u64) -> String {
-    format!("{}.{}MB/s", bytes_per_s / 1_000_000, bytes_per_s / 100_000 % 10)
+    match bytes_per_s {
+        1_000..1_000_000 => format!("{}kB/s", bytes_per_s / 1_000),
+        _ => format!("{}.{}MB/s", bytes_per_s / 1_000_000, bytes_per_s / 100_000 % 10),
+    }
 }
 
 /// Formats a number of objects, for example `1 task` or `2 tasks`.

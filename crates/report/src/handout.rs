@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The handout of `tidegate report`: results as one HTML page without any network access, for a screen
-//! and for paper, or as Markdown.
+//! The handout of `tidegate report`: results as one HTML page without any network access, for a
+//! screen and for paper, or as Markdown.
 //!
 //! ```text
 //!   the answer             each result's own first line
 //!   what was asked         command, drive, seed
 //!   figures                tables, and a curve for each task against its bound
+//!   curves                 what the proof counts as requested and served
+//!   over time              throughput, misses and tokens
 //!   longest busy interval  when requests waited and were served
 //!   the drive              when it was measured, its tables
 //!   what it rests on       premises, files with their hashes, versions, a place to sign
 //! ```
 
 mod chart;
+mod curves;
 mod drive;
 mod facts;
 mod frame;
 mod html;
 mod markdown;
+mod seen;
 mod sheet;
 mod timeline;
 
@@ -24,10 +28,11 @@ use tidegate_model::Duration;
 
 use crate::figures;
 use crate::origin::FileOrigin;
-use crate::result::{ResultFile, RunRecord, UnreadableResult};
+use crate::result::{ResultFile, RunRecord, SourceRecord, UnreadableResult};
 use facts::{Facts, PolicyFacts};
 use html::Markup;
 use markdown::Markdown;
+use seen::Seen;
 use sheet::Sheet;
 
 /// A result, and the file that it was read from.
@@ -36,17 +41,20 @@ pub struct NamedResult {
     file: FileOrigin,
     result: ResultFile,
     facts: Facts,
+    /// What a watch or a service saw.
+    seen: Option<Seen>,
 }
 
 impl NamedResult {
-    /// Names the file of a result.
+    /// Pairs a result with the file that it was read from.
     ///
     /// # Errors
     /// [`UnreadableResult::Damaged`] if the report lacks a key that every report of its command
     /// has.
     pub fn of(file: FileOrigin, result: ResultFile) -> Result<Self, UnreadableResult> {
         let facts = Facts::of(&result.report).map_err(UnreadableResult::Damaged)?;
-        Ok(Self { file, result, facts })
+        let seen = Seen::of(result.command, &result.report).map_err(UnreadableResult::Damaged)?;
+        Ok(Self { file, result, facts, seen })
     }
 }
 
@@ -72,15 +80,19 @@ fn write(sheet: &mut impl Sheet, results: &[NamedResult]) {
 }
 
 fn section(sheet: &mut impl Sheet, named: &NamedResult) {
-    let NamedResult { file, result, facts } = named;
+    let NamedResult { file, result, facts, seen } = named;
     sheet.heading(2, &file.name);
     sheet.answer(&facts.answer);
     asked(sheet, result, facts);
     if !facts.tasks.is_empty() {
         proof(sheet, facts);
     }
+    curves::section(sheet, &result.curves);
     for (index, policy) in facts.policies.iter().filter(|policy| policy.is_run()).enumerate() {
         observed(sheet, policy, result.runs.get(index));
+    }
+    if let Some(seen) = seen {
+        seen.write(sheet, result);
     }
     changes(sheet, facts);
     if let Some(drive) = &result.drive {
@@ -144,14 +156,26 @@ fn observed(sheet: &mut impl Sheet, policy: &PolicyFacts, run: Option<&RunRecord
     sheet.facts(&rates.into_iter().flatten().collect::<Vec<_>>());
     let Some(run) = run else { return };
     let tasks = policy.tasks.iter().zip(&run.sources);
-    sheet
-        .charts(&tasks.map(|(task, source)| chart::distribution(task, source)).collect::<Vec<_>>());
+    sheet.charts(&tasks.map(|(task, source)| of_task(task, source)).collect::<Vec<_>>());
+    curves::section(sheet, &run.curves);
+    if let Some(over_time) = &run.over_time {
+        sheet.charts(&over_time.charts().iter().map(chart::plot).collect::<Vec<_>>());
+        let left_out = over_time.entries_left_out();
+        if left_out > 0 {
+            sheet.note(&format!("The throughput of {left_out} further entries is not drawn."));
+        }
+    }
     if let Some(interval) = &run.longest_busy_interval {
         sheet.wide_chart(&timeline::timeline(interval, &run.sources));
         if interval.events_left_out > 0 {
             sheet.note(&format!("{} later events are not drawn.", interval.events_left_out));
         }
     }
+}
+
+/// Draws the response times of a task.
+fn of_task(task: &facts::TaskFacts, source: &SourceRecord) -> String {
+    chart::distribution(&task.name, (task.response_ns_max, task.bound_ns), source)
 }
 
 /// Writes the response times of a run as a table.
@@ -185,7 +209,7 @@ fn changes(sheet: &mut impl Sheet, facts: &Facts) {
 
 /// Writes what the result rests on, and the place to sign.
 fn evidence(sheet: &mut impl Sheet, named: &NamedResult) {
-    let NamedResult { file, result, facts } = named;
+    let NamedResult { file, result, facts, .. } = named;
     sheet.heading(3, "What it rests on");
     sheet.list(&facts.premises());
     sheet.list(&facts.warnings.iter().map(|warning| warning.text.clone()).collect::<Vec<_>>());

@@ -43,7 +43,7 @@ impl HostReport {
         self.time.steps().map(|(name, time)| format!("{name} {time}")).join(", ")
     }
 
-    /// Writes the times, and where they are in the bounds.
+    /// Writes the times, and which part of them is inside of batches.
     pub(crate) fn write(&self, page: &mut Page) {
         let batch = figures::ms_ceil(self.in_batch);
         let around = figures::ms_ceil(self.time.around_policy());

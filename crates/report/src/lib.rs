@@ -6,6 +6,7 @@
 //! the report goes. Field names are the keys of the JSON output, which scripts rely on.
 
 mod arrivals;
+pub mod attach;
 mod certificate;
 pub mod check;
 pub mod cpu;
@@ -45,7 +46,10 @@ pub use origin::{FileOrigin, Origin};
 pub use page::{Answer, Look, Page, Report, Table, Tone, printable, wrapped};
 pub use plan::PlanReport;
 pub use profile::ProfileReport;
-pub use result::{ResultCommand, ResultFile, RunRecord, UnreadableResult};
+pub use result::{
+    CurvesRecord, DrawnRecord, ResultCommand, ResultFile, RunRecord, SourceRecord, Span,
+    UnreadableResult,
+};
 pub use run::RunReport;
 pub use runs::{NotApplicable, PolicyReport};
 pub use sim::SimReport;

@@ -8,6 +8,7 @@ use crate::check::{CheckReport, Verdict};
 use crate::cpu::CpuReport;
 use crate::origin::Origin;
 use crate::page::{Answer, Page, Report};
+use crate::result::CurvesRecord;
 
 /// The proof for a machine, and its origin.
 #[derive(Debug, Serialize)]
@@ -68,6 +69,15 @@ impl<'a> MachineReport<'a> {
             cpu,
         };
         Self { parts: Parts::Processor(Box::new(processor)), required, origin }
+    }
+
+    /// Returns the curves behind the bounds of the disk; none without a disk.
+    pub fn curves(&self) -> Vec<CurvesRecord> {
+        let disk = match &self.parts {
+            Parts::Disk(disk) => Some(&**disk),
+            Parts::Processor(machine) => machine.disk.as_ref(),
+        };
+        disk.map(CheckReport::curves).unwrap_or_default()
     }
 
     /// Returns whether every deadline is proven.

@@ -26,8 +26,8 @@ const UNKNOWN: &str = "unknown: the samples behind the table are those of random
 const OF_ORDER: &str = "unknown: positions decide the order of the requests, and the samples behind \
                         the table were served in another order";
 
-/// The reason why there is no forecast for other contracts: their samples were taken in other
-/// situations.
+/// The reasons why there is no forecast for contracts other than b(i): their samples were taken in
+/// other situations.
 const OF_DRAINS: &str = "unknown: a drain depends on what was sent before, and the samples followed \
                          other requests than these";
 const OF_STARVATION: &str = "unknown: a wait depends on the requests that pass it, and the samples \
@@ -86,7 +86,7 @@ impl OverrunForecast {
     }
 
     /// Returns why there is no forecast although the bounds rest on measured times; `None` if there
-    /// is one, or if no task has a bound.
+    /// is one, or if the deadlines are not proven.
     pub(crate) fn unknown(workload: &Workload, assessment: &Assessment) -> Option<&'static str> {
         let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
         if workload.tasks.is_empty() || assessment.answer != Answer::Proven {
@@ -133,7 +133,8 @@ impl OverrunForecast {
     }
 }
 
-/// Returns the bounds' contract if it is the batch contract, charged by the table.
+/// Returns the contract of the bounds if it is the batch contract and the table, not costs, gives
+/// the time of a batch.
 fn contract(workload: &Workload, assessment: &Assessment) -> Option<DriveContract> {
     let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
     let is_of_batches = match contract {
@@ -169,6 +170,10 @@ fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Optio
 fn requests_per_megasecond(load: &BestEffort) -> Option<u128> {
     match load.intensity {
         Intensity::Outstanding(_) => None,
+        Intensity::Stream { period, requests, .. } => {
+            let requests = u128::from(requests) * MEGASECOND_NS;
+            Some(requests.div_ceil(u128::from(period.ns())))
+        }
         Intensity::Rate(rate) | Intensity::Paced { rate, .. } => {
             let bytes = u128::from(rate.bytes_per_s()) * 1_000_000;
             Some(bytes.div_ceil(u128::from(load.size.get().max(1))))
@@ -252,8 +257,8 @@ samples = 100_000
         (serde_json::to_value(&report).unwrap(), page.into_text())
     }
 
-    /// Goal: the samples of a table are those of random places, so nothing is predicted from them
-    /// for others. Method: the same task at random places and at others.
+    /// Goal: the samples behind a table lie at random places, so there is no forecast for requests
+    /// at other places. Method: the same task at random places and at others.
     #[test]
     fn nothing_is_predicted_of_places_that_are_set() {
         let (json, text) = checked("\"random\"");
@@ -268,8 +273,8 @@ samples = 100_000
         }
     }
 
-    /// Goal: samples were served in their own order, so nothing is predicted, and nothing proved
-    /// without a doubt, where positions decide the order. Method: the same workload under every
+    /// Goal: if positions decide the order of requests, there is no forecast and the proof is weak,
+    /// because the samples were served in another order. Method: the same workload under every
     /// order, under policies that order tasks by position, and without best effort to order.
     #[test]
     fn nothing_is_predicted_of_an_order_by_position() {

@@ -103,7 +103,7 @@ impl Page {
         }
     }
 
-    /// Appends an indented paragraph, as it stands below a table.
+    /// Appends an indented paragraph that explains the table above it.
     pub fn legend(&mut self, text: impl Display) {
         for line in wrapped(&text.to_string(), self.look.columns.saturating_sub(2), "") {
             self.line(&format!("  {line}"), None);
@@ -148,7 +148,7 @@ impl Page {
         }
     }
 
-    /// Returns the columns of the terminal within these limits.
+    /// Returns the terminal's width in columns, clamped to these limits.
     pub(crate) fn columns_within(&self, limits: RangeInclusive<usize>) -> usize {
         self.look.columns.clamp(*limits.start(), *limits.end())
     }
@@ -178,7 +178,7 @@ impl Page {
         }
     }
 
-    /// Appends a text of several lines, each wrapped behind its own indentation.
+    /// Appends a text of several lines; each is wrapped and keeps its indentation.
     pub fn lines(&mut self, text: &str) {
         for line in text.lines() {
             let indent = &line[..line.len() - line.trim_start().len()];
@@ -209,6 +209,11 @@ impl Page {
     /// Returns the whole text.
     pub fn into_text(self) -> String {
         self.text
+    }
+
+    /// Appends a line that fits, in the colour of a tone.
+    pub(crate) fn toned(&mut self, line: &str, tone: Option<Tone>) {
+        self.line(line, tone);
     }
 
     fn line(&mut self, line: &str, tone: Option<Tone>) {

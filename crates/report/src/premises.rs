@@ -38,8 +38,8 @@ fn first_clause(text: &str) -> &str {
     ends.min().filter(|&end| end >= CLAUSE_MIN).map_or(text, |end| &text[..end])
 }
 
-/// Writes doubts by their first clause and what to do about them; notes by their subjects alone.
-/// `more` is the command that prints both in full.
+/// Writes the first clause of each doubt and what to do about it, and only the subject of each
+/// note. `more` is the command that prints both in full.
 pub(crate) fn write_short(premises: &Premises, more: &str, page: &mut Page) {
     let (notes, others): (Vec<_>, Vec<_>) =
         premises.iter().partition(|premise| premise.weight() == Weight::Note);

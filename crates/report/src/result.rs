@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The result file: a report with the data that pages and studies draw, to read again later.
 //!
-//! `docs/reference/result.md` describes the keys. A version is never changed in place: a reader gets
-//! a version that it knows, or a refusal that names all.
+//! `docs/reference/result.md` describes the keys. A version is never changed in place: a reader
+//! gets a version that it knows, or a refusal that names the versions that are read.
 
+mod curves;
 mod drive;
+mod over_time;
 mod ways;
 
 use std::ops::RangeInclusive;
@@ -13,21 +15,26 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_host::{BusyEvent, BusyInterval, BusyStep, RunMetrics};
-use tidegate_model::{DriveFile, PolicyName, Time};
+use tidegate_model::{DriveFile, PolicyName, Premises, Time};
 use tidegate_stats::Distribution;
 
+use crate::origin::Origin;
 use crate::page::Report;
 
+pub use curves::{CurvesRecord, DrawnRecord, Shows};
 pub use drive::{DriveTables, TableRecord};
+pub use over_time::{EntryRecord, OverTimeRecord, TokenUnitRecord};
+pub use ways::Span;
 pub(crate) use ways::Ways;
 
 /// The word that marks a result file.
 const FORMAT: &str = "tidegate-result";
 
 /// The version of the format that is written.
-const VERSION: u32 = 2;
+const VERSION: u32 = 4;
 
-/// The versions that are read. Version 1 has no `made` and `drive`.
+/// The versions that are read. Version 1 has no `made` and `drive`, version 2 no `over_time`, and
+/// version 3 no `curves`, and no results of `watch` and `ctl`.
 const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
 /// The command that made a result.
@@ -42,6 +49,10 @@ pub enum ResultCommand {
     Run,
     /// `tidegate profile`; from version 2 on.
     Profile,
+    /// `tidegate watch`; from version 4 on.
+    Watch,
+    /// `tidegate ctl .. statistics`; from version 4 on.
+    Statistics,
 }
 
 impl ResultCommand {
@@ -52,6 +63,8 @@ impl ResultCommand {
             Self::Sim => "sim",
             Self::Run => "run",
             Self::Profile => "profile",
+            Self::Watch => "watch",
+            Self::Statistics => "ctl statistics",
         }
     }
 }
@@ -71,6 +84,9 @@ pub struct ResultFile {
     /// The measurements of the drive; `None` without a disk, and in version 1.
     #[serde(default)]
     pub drive: Option<DriveTables>,
+    /// The curves behind the bounds of `check`; empty for other commands, and before version 4.
+    #[serde(default)]
+    pub curves: Vec<CurvesRecord>,
     /// The data of each policy that ran, in the order of the report.
     pub runs: Vec<RunRecord>,
 }
@@ -80,10 +96,16 @@ pub struct ResultFile {
 pub struct RunRecord {
     /// The policy.
     pub policy: String,
+    /// The curves behind the bounds of its tasks; empty without bounds, and before version 4.
+    #[serde(default)]
+    pub curves: Vec<CurvesRecord>,
     /// Tasks in the report's order, then best-effort loads.
     pub sources: Vec<SourceRecord>,
     /// The longest stretch with real-time work; `None` without any.
     pub longest_busy_interval: Option<BusyIntervalRecord>,
+    /// Throughput, misses and notices over time; `None` before version 3.
+    #[serde(default)]
+    pub over_time: Option<OverTimeRecord>,
 }
 
 /// The response times of one source.
@@ -170,7 +192,7 @@ impl UnreadableResult {
     /// Returns what to do.
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::Foreign => "name a file that check, sim, run or profile wrote with --result FILE",
+            Self::Foreign => "name a file that a command wrote with --result FILE",
             Self::Version { .. } => {
                 "make the result again, or read it with the tidegate that wrote it"
             }
@@ -194,7 +216,7 @@ impl ResultFile {
     pub fn of(command: ResultCommand, report: &impl Report, runs: Vec<RunRecord>) -> Self {
         let report = serde_json::from_str(&report.to_json()).expect("a report is plain data");
         let (format, version) = (FORMAT.to_owned(), VERSION);
-        Self { format, version, command, report, made: None, drive: None, runs }
+        Self { format, version, command, report, made: None, drive: None, curves: Vec::new(), runs }
     }
 
     /// Adds the first line of a report that has none.
@@ -206,10 +228,32 @@ impl ResultFile {
         self
     }
 
+    /// Adds the premises of a report that has none, and the files behind it.
+    ///
+    /// # Panics
+    /// Never: both are plain data.
+    #[must_use]
+    pub fn with_premises(mut self, premises: &Premises, origin: Option<&Origin>) -> Self {
+        if let Value::Object(object) = &mut self.report {
+            let value = serde_json::to_value(premises).expect("premises are plain data");
+            object.entry("premises").or_insert(value);
+            let origin =
+                origin.map(|it| serde_json::to_value(it).expect("an origin is plain data"));
+            object.extend(origin.map(|value| ("origin".to_owned(), value)));
+        }
+        self
+    }
+
     /// Adds the drive's measurements.
     #[must_use]
     pub fn with_drive(self, file: Option<&DriveFile>) -> Self {
         Self { drive: file.map(DriveTables::of), ..self }
+    }
+
+    /// Adds the curves behind the bounds of `check`.
+    #[must_use]
+    pub fn with_curves(self, curves: Vec<CurvesRecord>) -> Self {
+        Self { curves, ..self }
     }
 
     /// Adds when it is written, in UTC.
@@ -236,8 +280,10 @@ impl ResultFile {
         Ok(file)
     }
 
-    /// Checks what every written file keeps, and charts rely on.
+    /// Checks what holds in every file that `--result` writes, and what charts rely on.
     fn check(&self) -> Result<(), &'static str> {
+        let of_runs = self.runs.iter().flat_map(|run| &run.curves);
+        self.curves.iter().chain(of_runs).try_for_each(CurvesRecord::check)?;
         for run in &self.runs {
             for source in &run.sources {
                 let steps = &source.response_ns_steps;
@@ -249,6 +295,7 @@ impl ResultFile {
             if run.longest_busy_interval.as_ref().is_some_and(|it| it.end_ns < it.begin_ns) {
                 return Err("longest_busy_interval ends before it begins");
             }
+            run.over_time.as_ref().map_or(Ok(()), OverTimeRecord::check)?;
         }
         Ok(())
     }
@@ -272,9 +319,26 @@ impl RunRecord {
         };
         Self {
             policy: policy.name().to_owned(),
+            curves: Vec::new(),
             sources: metrics.tasks().iter().chain(metrics.loads()).map(record).collect(),
             longest_busy_interval: longest.map(BusyIntervalRecord::of),
+            over_time: Some(OverTimeRecord::of(metrics)),
         }
+    }
+}
+
+impl SourceRecord {
+    /// Returns the responses of a source.
+    pub fn new(name: String, is_best_effort: bool, responses: &Distribution) -> Self {
+        Self { name, is_best_effort, response_ns_steps: steps(responses) }
+    }
+}
+
+impl RunRecord {
+    /// Returns the data of programs that were observed, without batches.
+    pub fn of_sources(policy: String, sources: Vec<SourceRecord>) -> Self {
+        let (curves, longest_busy_interval, over_time) = (Vec::new(), None, None);
+        Self { policy, curves, sources, longest_busy_interval, over_time }
     }
 }
 

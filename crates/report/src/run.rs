@@ -27,7 +27,7 @@ pub struct RunHead {
     pub real_time_granted: bool,
     /// The granted real-time scheduling.
     pub real_time: String,
-    /// How tasks arrive, as of [`crate::arrivals()`].
+    /// How tasks arrive, as [`crate::arrivals()`] says it.
     pub arrivals: Option<String>,
     /// The seed of the positions of all requests.
     pub seed: u64,
@@ -135,8 +135,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns whether every requested policy ran, and the deciding ones kept every deadline: those
-    /// that promise all, or every one if none does.
+    /// Returns whether every requested policy ran, and the deciding policies kept every deadline.
+    /// The policies that promise all deadlines decide; if none does, all policies decide.
     pub fn is_kept(&self) -> bool {
         verdict::is_kept(&self.results(), &self.not_run)
     }

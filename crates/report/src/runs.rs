@@ -2,8 +2,10 @@
 //! The results of one policy for a workload, beside the proof: the common part of the reports of
 //! `tidegate sim` and `tidegate run`.
 
+mod loads;
 mod plot;
 pub(crate) mod text;
+mod tokens;
 pub(crate) mod verdict;
 
 use std::borrow::Cow;
@@ -17,7 +19,9 @@ use tidegate_stats::Distribution;
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
+use crate::result::CurvesRecord;
 
+use loads::LoadReport;
 pub use plot::write_plots;
 
 /// The median, in parts per million.
@@ -41,6 +45,7 @@ pub struct PolicyReport<'a> {
     best_effort_depth: Option<u32>,
     best_effort_order: Option<&'static str>,
     tasks: Vec<TaskReport<'a>>,
+    loads: Vec<LoadReport<'a>>,
     real_time: VolumeReport,
     best_effort: VolumeReport,
     requests: u64,
@@ -48,6 +53,9 @@ pub struct PolicyReport<'a> {
     wall_ns: u64,
     grade: Option<Grade>,
     premises: Premises,
+    /// The tokens that best effort got.
+    #[serde(skip)]
+    tokens: Option<String>,
     #[serde(skip)]
     run_end: RunEnd,
     #[serde(skip)]
@@ -148,6 +156,11 @@ struct VolumeReport {
 }
 
 impl<'a> PolicyReport<'a> {
+    /// Returns the curves behind the bounds.
+    pub fn curves(&self) -> Vec<CurvesRecord> {
+        CurvesRecord::all(self.workload, &self.assessment)
+    }
+
     /// Reports a `run` of `workload` under the assessed policy.
     pub fn of(workload: &'a Workload, assessment: Assessment, run: &Run, wall_ns: u64) -> Self {
         let measured = workload.tasks.iter().zip(run.metrics.tasks()).zip(&assessment.tasks);
@@ -174,6 +187,7 @@ impl<'a> PolicyReport<'a> {
             best_effort_order: figures::best_effort_order(workload, assessment.policy)
                 .map(BestEffortOrder::name),
             tasks: tasks.collect(),
+            loads: LoadReport::all(workload, run),
             real_time: VolumeReport::of(run.metrics.real_time()),
             best_effort: VolumeReport::of(run.metrics.best_effort()),
             requests: run.metrics.all().completed.requests,
@@ -181,6 +195,7 @@ impl<'a> PolicyReport<'a> {
             wall_ns,
             grade: assessment.grade(),
             premises: assessment.premises.clone(),
+            tokens: tokens::sentence(workload, run.metrics.over_time()),
             run_end: run.end,
             requests_failed: run.metrics.all().failed_requests,
             is_kept: run.metrics.is_kept(),
@@ -190,7 +205,7 @@ impl<'a> PolicyReport<'a> {
         result.with_verdict()
     }
 
-    /// Gives the results another name: those of a policy that Tidegate does not know.
+    /// Renames the results, for a policy that Tidegate does not know.
     #[must_use]
     pub fn named(self, name: String) -> Self {
         Self { policy: name.into(), ..self }

@@ -101,8 +101,8 @@ impl<'a> SimReport<'a> {
         }
     }
 
-    /// Returns whether every requested policy ran, and the deciding ones kept every deadline: those
-    /// that promise all, or every one if none does.
+    /// Returns whether every requested policy ran, and the deciding policies kept every deadline.
+    /// The policies that promise all deadlines decide; if none does, all policies decide.
     pub fn is_kept(&self) -> bool {
         verdict::is_kept(&self.results(), &self.not_run)
     }
@@ -177,7 +177,8 @@ impl Report for SimReport<'_> {
         for sentence in self.ran().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }
-        // A figure that no device reaches must be shown with this premise.
+        // Figures that rest on perfect knowledge of service times, which no device gives, must be
+        // shown with this premise.
         let premises = results.iter().map(|result| result.premises());
         let perfect = premises.flat_map(|it| it.of_code(PremiseCode::PerfectKnowledge));
         premises::write(&perfect.cloned().collect(), page);

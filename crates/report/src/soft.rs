@@ -54,8 +54,8 @@ pub(crate) struct SoftBound {
 }
 
 impl Soft {
-    /// Returns the useful guarantees: those that at least some jobs keep, and that are below every
-    /// hard bound.
+    /// Returns the useful guarantees: those whose promised probability is above 0, and whose
+    /// response time is below every hard bound.
     pub(crate) fn promises(workload: &Workload, assessment: &Assessment) -> Vec<Self> {
         let is_shorter = |promise: &SoftPromise| {
             let hard = assessment.tasks.iter().filter_map(|task| task.response_max);
@@ -154,7 +154,7 @@ impl Soft {
 mod tests {
     use crate::overruns::tests::checked;
 
-    /// Goal: quantiles are those of random places, so none is promised at others.
+    /// Goal: quantiles were measured at random places, so nothing soft is promised at other places.
     #[test]
     fn nothing_soft_is_promised_at_places_that_are_set() {
         let (json, text) = checked("\"random\"");

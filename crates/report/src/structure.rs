@@ -5,20 +5,41 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tidegate_measure::geometry::Geometry;
+use tidegate_measure::geometry::{Geometry, OverheadSeen, SeekSeen, TracksSeen};
 use tidegate_measure::stripe::Chips;
 use tidegate_measure::{FlushTimes, Stripe};
+use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{Bytes, Duration};
 
+use crate::drive::chart;
 use crate::figures;
+use crate::figures::thousands;
 use crate::paragraph::Fact;
+use crate::plot::Chart;
 
-/// Returns the facts about rotation, zones, seeks, stripes and flushes that were measured.
+/// Returns the facts about rotation, zones, tracks, seeks, stripes and flushes that were measured.
 pub(crate) fn facts(fit: &toml::Table) -> Vec<Fact> {
-    let geometry = part(fit, "geometry").map(|it| of_geometry(&it));
+    let cylinders = part(fit, "mechanics").map(|it: Mechanics| it.cylinders);
+    let geometry = part(fit, "geometry").map(|it| of_geometry(&it, cylinders));
     let stripe = part(fit, "stripe").map(|it| of_stripe(&it));
     let flush = part(fit, "flush").map(|it| of_flushes(&it));
     geometry.into_iter().chain(stripe).chain(flush).flatten().collect()
+}
+
+/// Returns the figures of a found disk that were guessed because nothing shows them.
+pub(crate) fn guessed(fit: &toml::Table) -> Vec<Fact> {
+    let found: Option<Mechanics> = part(fit, "mechanics");
+    let lines = found.into_iter().flat_map(|it| it.chosen);
+    lines.map(|line| ("Guessed", line)).collect()
+}
+
+/// Draws the measured seek times by distance; `None` without seeks.
+pub(crate) fn seek_chart(fit: &toml::Table) -> Option<Chart> {
+    let geometry: Geometry = part(fit, "geometry")?;
+    let seek = geometry.seek.filter(|seek| !seek.points.is_empty())?;
+    let unit = if seek.head_switch_ns.is_some() { "cylinders" } else { "tracks" };
+    let points = seek.points.iter().map(|point| (u64::from(point.cylinders), point.ns));
+    Some(chart::seek_chart_in(unit, points.collect()))
 }
 
 fn part<'de, T: Deserialize<'de>>(fit: &toml::Table, name: &str) -> Option<T> {
@@ -29,17 +50,61 @@ fn ms(ns: u64) -> String {
     figures::ms_ceil(Duration::from_ns(ns))
 }
 
-fn of_geometry(geometry: &Geometry) -> Vec<Fact> {
+/// Formats a part of a turn, for example `12.5 %`.
+fn percent(ppm: u64) -> String {
+    format!("{}.{} %", ppm / 10_000, ppm % 10_000 / 1_000)
+}
+
+/// Describes how tracks follow each other.
+fn of_tracks(tracks: &TracksSeen, cylinders: Option<u32>) -> String {
+    let TracksSeen { surfaces, range_cylinders, .. } = *tracks;
+    let [track, cylinder] = [tracks.track_skew_ppm, tracks.cylinder_skew_ppm].map(percent);
+    let order = serde_json::to_value(tracks.order).expect("a word");
+    let mut words = vec![figures::count(surfaces as usize, "surface")];
+    words.extend(cylinders.map(|count| format!("{} cylinders", thousands(count.into()))));
+    words.push(format!("order {}", order.as_str().unwrap_or_default()));
+    words.extend(range_cylinders.map(|count| format!("{count} cylinders under one head")));
+    words.push(format!("a skew of {track} of a turn to the next head"));
+    words.push(format!("of {cylinder} to the next cylinder"));
+    words.extend(tracks.spares_every.map(|every| match every {
+        1 => "spare sectors on every track".to_owned(),
+        every => format!("spare sectors every {every} tracks"),
+    }));
+    words.join(", ")
+}
+
+/// Describes head switches, and where reads begin.
+fn of_heads(seek: &SeekSeen) -> String {
+    let switch = seek.head_switch_ns.map_or_else(
+        || "no head switch was told from a seek".to_owned(),
+        |ns| format!("a head switch takes {}", ms(ns)),
+    );
+    let begins = match seek.zero_latency {
+        Some(true) => "a read can begin in its middle",
+        Some(false) => "a read begins with its first sector",
+        None => "where a read begins was not seen",
+    };
+    format!("{switch}; {begins}")
+}
+
+/// Describes the disk's memory.
+fn of_cache(overhead: &OverheadSeen) -> String {
+    match (overhead.hit_ns, overhead.reads_ahead) {
+        (None, _) => "answers no read".to_owned(),
+        (Some(ns), true) => format!("answers a read in {}; reads ahead", ms(ns)),
+        (Some(ns), false) => format!("answers a read in {}; does not read ahead", ms(ns)),
+    }
+}
+
+fn of_geometry(geometry: &Geometry, cylinders: Option<u32>) -> Vec<Fact> {
     let rotation = geometry.rotation.as_ref().map(|rotation| {
         let turn = ms(rotation.turn_ps.div_ceil(1000));
         ("Rotation", format!("{turn} a turn, {} rpm", rotation.rpm()))
     });
-    let overhead = geometry.overhead.as_ref().map(|overhead| {
-        let hit = overhead.hit_ns.map(|ns| format!("takes {}", ms(ns)));
-        let hit = hit.unwrap_or_else(|| "serves none".to_owned());
-        let least = ms(overhead.least_ns);
-        ("Overhead", format!("a read takes at least {least}; from memory it {hit}"))
-    });
+    let overhead = geometry
+        .overhead
+        .as_ref()
+        .map(|overhead| ("Overhead", format!("a read takes at least {}", ms(overhead.least_ns))));
     let zones = geometry.zones.as_ref().map(|zones| {
         let ends = [zones.zone.first(), zones.zone.last()];
         let [first, last] = ends.map(|zone| zone.map_or(0, |it| it.sectors_per_track));
@@ -51,7 +116,11 @@ fn of_geometry(geometry: &Geometry) -> Vec<Fact> {
         let ends = ends.map(|it| format!("{} over {} cylinders", ms(it.ns), it.cylinders));
         ("Seeks", format!("from {}", ends.collect::<Vec<_>>().join(" to ")))
     });
-    [rotation, overhead, zones, seek].into_iter().flatten().collect()
+    let cache = geometry.overhead.as_ref().map(|overhead| ("Cache", of_cache(overhead)));
+    let tracks = geometry.zones.as_ref().and_then(|map| map.tracks.as_ref());
+    let tracks = tracks.map(|tracks| ("Tracks", of_tracks(tracks, cylinders)));
+    let heads = geometry.seek.as_ref().map(|seek| ("Heads", of_heads(seek)));
+    [rotation, overhead, cache, zones, tracks, heads, seek].into_iter().flatten().collect()
 }
 
 /// Returns the longest flush after each number of writes, for each kind of writes.
@@ -102,7 +171,7 @@ fn of_stripe(stripe: &Stripe) -> Vec<Fact> {
     block.into_iter().chain(chips).chain(always).chain(beside).collect()
 }
 
-/// Returns the number of chips that share reads, as estimated from pairs.
+/// Returns the number of chips among which reads are spread, as estimated from pairs of reads.
 fn of_chips(chips: &Chips) -> String {
     let Chips { pairs, conflicts, count_min, count, count_max } = chips;
     let seen = format!("{conflicts} of {pairs} pairs of reads at random positions conflicted");

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The reports of `tidegate tune`: the settings of a disk and their reasons, its drift, and an undo.
 
+mod file_systems;
+mod services;
+mod status;
+
 use serde::Serialize;
 use tidegate_analysis::{Answer as Verdict, Assessment};
 use tidegate_model::{Weight, Workload};
-use tidegate_tune::{Drift, NewFile, Refusal, Setting, Undone};
+use tidegate_tune::{Drift, FileSystem, NewFile, Refusal, Running, Setting, Undone};
 
 use crate::figures::{count, ms_ceil};
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, printable};
+
+use services::ServiceReport;
+
+pub use file_systems::FileSystemReport;
+pub use status::{TuneStatusReport, TuneUndoReport, TunedState};
 
 /// The other causes of delay, which no setting removes.
 const CAUSES: [&str; 3] = [
@@ -28,7 +37,7 @@ pub enum Extent {
     Shown,
     /// The settings were made, until the machine restarts.
     Applied,
-    /// The settings were made, and files make them again.
+    /// The settings were made, and installed files make them again after a restart.
     Installed,
 }
 
@@ -50,6 +59,8 @@ pub struct TuneReport<'a> {
     settings: Vec<TunedSetting<'a>>,
     files: Vec<String>,
     units: Vec<&'a str>,
+    services: Vec<ServiceReport<'a>>,
+    file_systems: Vec<FileSystemReport<'a>>,
     extent: Extent,
     other_causes: [&'static str; 3],
 }
@@ -62,11 +73,66 @@ struct TunedTask<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct TunedSetting<'a> {
+pub(crate) struct TunedSetting<'a> {
     attribute: &'static str,
     old: Option<&'a str>,
     new: &'a str,
     reason: &'a str,
+}
+
+impl<'a> TunedSetting<'a> {
+    pub(crate) fn of(setting: &'a Setting) -> Self {
+        Self {
+            attribute: setting.attribute,
+            old: setting.old.as_deref(),
+            new: &setting.new,
+            reason: &setting.reason,
+        }
+    }
+
+    pub(crate) fn differs(&self) -> bool {
+        self.old != Some(self.new)
+    }
+}
+
+/// Writes the present and the needed values, and the reasons.
+pub(crate) fn write_settings(page: &mut Page, settings: &[TunedSetting<'_>]) {
+    let row = |it: &TunedSetting<'_>| {
+        let old = it.old.map_or("-".to_owned(), printable);
+        vec![it.attribute.to_owned(), old, it.new.to_owned()]
+    };
+    writeln!(page);
+    page.table(&["setting", "now", "needed"], settings.iter().map(row).collect(), 1);
+    writeln!(page);
+    for (index, setting) in settings.iter().enumerate() {
+        let label = if index == 0 { "Reasons" } else { "" };
+        page.labelled(label, format!("{}: {}", setting.attribute, setting.reason));
+    }
+}
+
+/// Writes the differences between a disk and its record.
+pub(crate) fn write_drift(page: &mut Page, drift: &[Drift]) {
+    let text = |value: &Option<String>| value.as_deref().map_or("-".to_owned(), printable);
+    let row = |it: &Drift| vec![printable(&it.name), text(&it.found), text(&it.expected)];
+    if !drift.is_empty() {
+        let header = ["differs", "now", "needed"];
+        page.table(&header, drift.iter().map(row).collect(), 3);
+    }
+}
+
+/// Writes the values that an undo restored, the files that it removed, and the services that have
+/// their old class again.
+pub(crate) fn write_undone(page: &mut Page, undone: &Undone) {
+    for (attribute, value) in &undone.settings {
+        page.labelled("Restored", format!("{attribute} = {}", printable(value)));
+    }
+    for file in &undone.files {
+        page.labelled("Removed", printable(file));
+    }
+    for (unit, threads) in undone.services.iter().filter(|(_, threads)| *threads > 0) {
+        let threads = count(*threads, "thread");
+        page.labelled("Class", format!("{}: {threads} as before", printable(unit)));
+    }
 }
 
 /// The parts of a report on settings.
@@ -86,8 +152,10 @@ pub struct Tuned<'a> {
     pub settings: &'a [Setting],
     /// The files of an installation.
     pub files: &'a [NewFile],
-    /// The units that the workload names.
-    pub units: &'a [String],
+    /// The units that the workload names, as they run.
+    pub services: &'a [Running],
+    /// The file systems on the disk.
+    pub file_systems: &'a [FileSystem],
     /// How far the command went.
     pub extent: Extent,
 }
@@ -107,12 +175,6 @@ impl<'a> TuneReport<'a> {
                 deadline_ns: task.deadline.into(),
                 response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
             });
-        let setting = |it: &'a Setting| TunedSetting {
-            attribute: it.attribute,
-            old: it.old.as_deref(),
-            new: &it.new,
-            reason: &it.reason,
-        };
         let doubts = assessment.premises.of(Weight::Weak);
         Self {
             device: tuned.device,
@@ -123,9 +185,11 @@ impl<'a> TuneReport<'a> {
             depth_max: tuned.depth_max,
             tasks: tasks.collect(),
             refusals: tuned.refusals.iter().map(Refusal::to_string).collect(),
-            settings: tuned.settings.iter().map(setting).collect(),
+            settings: tuned.settings.iter().map(TunedSetting::of).collect(),
             files: tuned.files.iter().map(|file| format!("/{}", file.path)).collect(),
-            units: tuned.units.iter().map(String::as_str).collect(),
+            units: tuned.services.iter().map(|it| &*it.unit).collect(),
+            services: tuned.services.iter().map(ServiceReport::of).collect(),
+            file_systems: FileSystemReport::all(tuned.file_systems),
             extent: tuned.extent,
             other_causes: CAUSES,
         }
@@ -137,7 +201,7 @@ impl<'a> TuneReport<'a> {
     }
 
     fn done(&self) -> String {
-        let differ = self.settings.iter().filter(|it| it.old != Some(it.new)).count();
+        let differ = self.settings.iter().filter(|it| it.differs()).count();
         let settings = count(differ, "setting");
         match self.extent {
             Extent::Shown => format!("{settings} to change, nothing written"),
@@ -156,9 +220,11 @@ impl Report for TuneReport<'_> {
             (0, Some(_)) => Answer::bad(format!("NOT APPLICABLE: {device}, nothing written")),
             (0, None) if self.is_proven() => {
                 let text = format!("{device} at depth {}; {}", self.depth, self.done());
-                match self.doubts.len() {
-                    0 => Answer::good(format!("PROVEN: {text}")),
-                    _ => Answer::doubtful(format!("PROVEN, weak: {text}")),
+                let is_doubtful = self.file_systems.iter().any(FileSystemReport::is_doubtful);
+                if self.doubts.is_empty() && !is_doubtful {
+                    Answer::good(format!("PROVEN: {text}"))
+                } else {
+                    Answer::doubtful(format!("PROVEN, weak: {text}"))
                 }
             }
             (0, None) => Answer::bad(format!("NOT PROVEN: {device} at depth {}", self.depth)),
@@ -183,19 +249,8 @@ impl Report for TuneReport<'_> {
         };
         let header = ["task", "deadline", "bound"];
         page.table(&header, self.tasks.iter().map(row).collect(), 1);
-        let row = |it: &TunedSetting<'_>| {
-            let old = it.old.map_or("-".to_owned(), printable);
-            vec![it.attribute.to_owned(), old, it.new.to_owned()]
-        };
         if self.is_proven() {
-            writeln!(page);
-            let header = ["setting", "now", "needed"];
-            page.table(&header, self.settings.iter().map(row).collect(), 1);
-            writeln!(page);
-            for (index, setting) in self.settings.iter().enumerate() {
-                let label = if index == 0 { "Reasons" } else { "" };
-                page.labelled(label, format!("{}: {}", setting.attribute, setting.reason));
-            }
+            write_settings(page, &self.settings);
             let depth = match self.depth_max {
                 None => format!("{}, as the workload states", self.depth),
                 Some(most) => format!(
@@ -205,6 +260,14 @@ impl Report for TuneReport<'_> {
                 ),
             };
             page.labelled("Depth", depth);
+            for (index, service) in self.services.iter().enumerate() {
+                let label = if index == 0 { "Classes" } else { "" };
+                let state = service.state(self.extent);
+                page.labelled(
+                    label,
+                    format!("{}: {}; {state}", printable(service.unit), service.class),
+                );
+            }
         }
         for file in &self.files {
             page.labelled("File", printable(file));
@@ -215,95 +278,15 @@ impl Report for TuneReport<'_> {
                 format!("{}; `tidegate check` has their texts", self.doubts.join(", ")),
             );
         }
+        FileSystemReport::write_all(page, &self.file_systems);
         if self.extent == Extent::Installed {
             page.command("To do", "udevadm control --reload");
             if !self.units.is_empty() {
                 page.command("", "systemctl daemon-reload");
-                page.command("", &format!("systemctl restart {}", self.units.join(" ")));
             }
         }
         for cause in self.other_causes {
             page.labelled("Not covered", cause);
-        }
-    }
-}
-
-/// Whether a disk still has its settings.
-#[derive(Debug, Serialize)]
-pub struct TuneStatusReport<'a> {
-    device: &'a str,
-    is_tuned: bool,
-    drift: Vec<Drift>,
-}
-
-impl<'a> TuneStatusReport<'a> {
-    /// Reports the drift of a disk; `None` if it is not tuned.
-    pub fn of(device: &'a str, drift: Option<Vec<Drift>>) -> Self {
-        Self { device, is_tuned: drift.is_some(), drift: drift.unwrap_or_default() }
-    }
-
-    /// Returns whether the disk is tuned and nothing differs.
-    pub fn is_kept(&self) -> bool {
-        self.is_tuned && self.drift.is_empty()
-    }
-}
-
-impl Report for TuneStatusReport<'_> {
-    fn answer(&self) -> Option<Answer> {
-        let device = self.device;
-        Some(match self.drift.len() {
-            0 if self.is_tuned => Answer::good(format!("YES: {device} is as it was tuned")),
-            0 => Answer::bad(format!("NO: {device} is not tuned")),
-            differ => {
-                let differ = count(differ, "difference");
-                Answer::bad(format!("NO: {device} has {differ} from its settings"))
-            }
-        })
-    }
-
-    fn write(&self, page: &mut Page) {
-        let text = |value: &Option<String>| value.as_deref().map_or("-".to_owned(), printable);
-        let row = |it: &Drift| vec![printable(&it.name), text(&it.found), text(&it.expected)];
-        if !self.drift.is_empty() {
-            let header = ["setting or file", "now", "needed"];
-            page.table(&header, self.drift.iter().map(row).collect(), 3);
-        }
-    }
-}
-
-/// The values that an undo restored and the files that it removed.
-#[derive(Debug, Serialize)]
-pub struct TuneUndoReport<'a> {
-    device: &'a str,
-    #[serde(flatten)]
-    undone: Undone,
-}
-
-impl<'a> TuneUndoReport<'a> {
-    /// Reports an undo.
-    pub fn of(device: &'a str, undone: Undone) -> Self {
-        Self { device, undone }
-    }
-}
-
-impl Report for TuneUndoReport<'_> {
-    fn answer(&self) -> Option<Answer> {
-        let Undone { settings, files } = &self.undone;
-        let device = self.device;
-        Some(Answer::good(if settings.is_empty() && files.is_empty() {
-            format!("{device} is not tuned, nothing to undo")
-        } else {
-            let settings = count(settings.len(), "setting");
-            format!("{device}: {settings} restored, {} removed", count(files.len(), "file"))
-        }))
-    }
-
-    fn write(&self, page: &mut Page) {
-        for (attribute, value) in &self.undone.settings {
-            page.labelled("Restored", format!("{attribute} = {}", printable(value)));
-        }
-        for file in &self.undone.files {
-            page.labelled("Removed", printable(file));
         }
     }
 }

@@ -2,22 +2,23 @@
 //! The reports of `tidegate watch`: what happened on a disk, beside the bounds of a workload, and
 //! what was learnt.
 
+mod histogram;
 mod learnt;
+mod parts;
 mod text;
 
 use serde::Serialize;
 use tidegate_analysis::{Answer as Verdict, Assessment};
 use tidegate_model::DriveContract;
 use tidegate_tune::Drift;
-use tidegate_watch::{
-    Account, Declared, DeclaredEntry, DeclaredRecord, DeviceRecord, Seen, Source,
-};
+use tidegate_watch::{Declared, DeviceRecord, IoClass, Seen, Source};
 
 use crate::drive_record::ByContract;
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::printable;
-use crate::runs::ResponseTimes;
+use crate::result::{RunRecord, SourceRecord};
+
+use parts::{EntryReport, SourceReport};
 
 pub use learnt::LearnReport;
 
@@ -30,9 +31,9 @@ pub struct Watched<'a> {
     pub seen: Seen<'a>,
     /// The verdict on the workload; `None` without a workload.
     pub assessment: Option<&'a Assessment>,
-    /// Whether the kernel told the class of each request; otherwise it is that of the thread.
+    /// Whether the kernel reported the class of each request; otherwise it is the thread's.
     pub tells_class: bool,
-    /// In what the disk differs from what `tune` made; `None` if it is not tuned.
+    /// How the disk differs from the settings that `tune` made; `None` if it is not tuned.
     pub drift: Option<&'a [Drift]>,
 }
 
@@ -47,16 +48,16 @@ pub struct WatchReport<'a> {
     lost_events: u64,
     /// Whether every request kept its bound; `None` if no request has a bound.
     is_held: Option<bool>,
-    /// What the proof rests on and the watch saw broken.
+    /// The assumptions of the proof that the watch saw broken, and the tasks that it did not see.
     broken: Vec<String>,
-    /// Whether the disk has the settings of `tune`; `None` without a workload.
+    /// Whether the disk was tuned; `None` without a workload.
     is_tuned: Option<bool>,
     drift: &'a [Drift],
     entries: Vec<EntryReport<'a>>,
     entries_without_unit: &'a [String],
     undeclared: Vec<UndeclaredReport<'a>>,
     undeclared_others: u64,
-    /// Requests of threads that had ended: whose they were is unknown.
+    /// Requests whose unit is unknown, because their threads had ended.
     unknown: u64,
     sources: Vec<SourceReport<'a>>,
     on_device: OnDeviceReport,
@@ -72,47 +73,7 @@ pub struct WatchReport<'a> {
     contract: Option<DriveContract>,
 }
 
-/// An entry of the workload.
-#[derive(Debug, Serialize)]
-struct EntryReport<'a> {
-    name: &'a str,
-    unit: &'a str,
-    is_task: bool,
-    requests: u64,
-    #[serde(flatten)]
-    response: ResponseTimes,
-    bound_ns: Option<Ns>,
-    exceeded: u64,
-    /// Those of them that are not complete.
-    waiting: u64,
-    waiting_ns_max: Option<Ns>,
-    failed: u64,
-    beyond: u64,
-    larger: u64,
-    other_class: u64,
-    outstanding_max: u32,
-}
-
-/// A source of requests.
-#[derive(Debug, Serialize)]
-struct SourceReport<'a> {
-    name: &'a str,
-    unit: Option<&'a str>,
-    /// `None` if several processes share the row.
-    pid: Option<u32>,
-    class: &'static str,
-    reads: u64,
-    writes: u64,
-    others: u64,
-    bytes: u64,
-    failed: u64,
-    #[serde(flatten)]
-    response: ResponseTimes,
-    #[serde(skip)]
-    title: &'a str,
-}
-
-/// Real-time requests that no task declares.
+/// Real-time requests that no entry declares.
 #[derive(Debug, Serialize)]
 struct UndeclaredReport<'a> {
     name: &'a str,
@@ -180,15 +141,29 @@ impl<'a> WatchReport<'a> {
         report
     }
 
-    /// Returns whether there was nothing to compare, or every request kept its bound, in the class and
-    /// at the depth that the proof is for.
+    /// Returns the distributions: of the entries in their order, then of the sources.
+    pub fn record(&self, seen: Seen<'_>) -> RunRecord {
+        let entries = seen.declared.into_iter().flat_map(Declared::entries);
+        let entries = entries.map(|(entry, record)| {
+            SourceRecord::new(entry.name.clone(), !entry.is_task(), &record.responses)
+        });
+        let programs = seen.accounts.rows().into_iter().map(|(source, account)| {
+            let is_lower = source.class != IoClass::RealTime;
+            SourceRecord::new(source.name.clone(), is_lower, &account.responses)
+        });
+        RunRecord::of_sources("kernel".to_owned(), entries.chain(programs).collect())
+    }
+
+    /// Returns whether there is no workload, or a request with a bound was seen and every such
+    /// request kept its bound, in the class and at the depth that the proof is for.
     pub fn is_kept(&self) -> bool {
         let is_other_class = self.entries.iter().any(|entry| entry.other_class > 0);
         let is_as_proven = !is_other_class && !self.on_device.is_too_deep();
         self.verdict.is_none() || (self.is_held == Some(true) && is_as_proven)
     }
 
-    /// Returns what the proof rests on and the watch saw broken, or did not see.
+    /// Returns the assumptions of the proof that the watch saw broken, and the tasks that it did
+    /// not see.
     fn find_broken(&self) -> Vec<String> {
         if self.verdict.is_none() {
             return Vec::new();
@@ -201,80 +176,9 @@ impl<'a> WatchReport<'a> {
             broken.push("undeclared requests came in the real-time class".to_owned());
         }
         if !self.drift.is_empty() {
-            broken.push("the disk differs from its settings".to_owned());
+            broken.push("settings or classes are not those of `tune`".to_owned());
         }
         broken
-    }
-}
-
-impl<'a> EntryReport<'a> {
-    fn of((entry, record): &'a (DeclaredEntry, DeclaredRecord)) -> Self {
-        Self {
-            name: &entry.name,
-            unit: &entry.unit,
-            is_task: entry.is_task(),
-            requests: record.responses.count(),
-            response: ResponseTimes::of(&record.responses),
-            bound_ns: Ns::of(entry.bound()),
-            exceeded: record.exceeded + record.waiting,
-            waiting: record.waiting,
-            waiting_ns_max: Ns::of(record.waiting_max),
-            failed: record.failed,
-            beyond: record.beyond,
-            larger: record.larger,
-            other_class: record.other_class,
-            outstanding_max: record.outstanding_max,
-        }
-    }
-
-    /// Returns whether a request of it is complete, or waits for too long.
-    const fn is_seen(&self) -> bool {
-        self.requests + self.waiting > 0
-    }
-
-    /// Returns the longest response, or the longest time that a request waits if that is longer.
-    fn longest(&self) -> Option<Ns> {
-        self.response.response_ns_max.max(self.waiting_ns_max)
-    }
-
-    fn broken(&self) -> Vec<String> {
-        let is_unseen = self.is_task && self.bound_ns.is_some() && !self.is_seen();
-        let class = if self.is_task {
-            "sent requests below real time"
-        } else {
-            "sent requests in the real-time class"
-        };
-        let facts = [
-            (u64::from(is_unseen), "was not seen"),
-            (self.other_class, class),
-            (self.failed, "had failed requests"),
-            (self.beyond, "sent requests beyond its contract"),
-            (self.larger, "sent requests larger than declared"),
-        ];
-        let seen = facts.into_iter().filter(|(count, _)| *count > 0);
-        seen.map(|(_, what)| format!("{} {what}", printable(self.name))).collect()
-    }
-}
-
-impl<'a> SourceReport<'a> {
-    fn of((source, account): (&'a Source, &'a Account)) -> Self {
-        Self {
-            name: &source.name,
-            unit: source.unit.as_deref(),
-            pid: (!account.has_several).then_some(account.pid),
-            class: source.class.name(),
-            reads: account.reads,
-            writes: account.writes,
-            others: account.others,
-            bytes: account.bytes,
-            failed: account.failed,
-            response: ResponseTimes::of(&account.responses),
-            title: source.title(),
-        }
-    }
-
-    fn requests(&self) -> u64 {
-        self.reads + self.writes + self.others
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Text in pages and plots.
+//! Escapes text for pages and plots.
 
 /// Escapes a text for HTML and SVG, in elements and in attributes; a control character becomes a
 /// space.

@@ -15,7 +15,8 @@ pub use quantile::{UpperQuantile, quantile_at_most};
 /// The confidence used everywhere.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// The share of a normal distribution within four standard deviations, as given by the source.
+/// The share of a normal distribution within four standard deviations of its mean, as given by the
+/// source.
 ///
 /// # Source
 /// Stanovich, dissertation, 7.4.2. This is the two-sided share. The text means service times below
@@ -100,7 +101,7 @@ const SAMPLES_MAX: u64 = 10_000_000;
 /// If there are no samples, the level exceeds a million or the doubt is not between 0 and 1.
 ///
 /// # Complexity
-/// 30 sums of O(n - k) terms.
+/// 60 sums of O(n - k) terms: 30 each for n and n + 1 samples.
 pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u32> {
     assert!(samples > 0, "at least one sample is needed");
     assert!(level_ppm <= 1_000_000, "a level must be at most a million ppm");
@@ -234,7 +235,7 @@ mod tests {
     }
 
     /// More samples or more doubt lower the bound, a lower rank raises it; it is never below the
-    /// level's own share.
+    /// share beyond the level.
     #[test]
     fn exceedances_are_monotone_and_never_below_the_level() {
         let doubt = 10_000_000;
@@ -247,7 +248,8 @@ mod tests {
                 assert!(exceedance > beyond_ppb, "{samples} {level_ppm}: {exceedance}");
             }
         }
-        // Ten of 10,000 lie above p99.9; Poisson with 20.14 has at most ten with 1 %.
+        // Ten of 10,000 lie above p99.9. A Poisson variable of mean 20.14 is at most ten with
+        // probability 1 %.
         let usual = exceedance_ppb(10_000, 999_000, doubt).unwrap();
         assert!((2_000_000..2_020_000).contains(&usual), "{usual}");
         assert_eq!(exceedance_ppb(u64::MAX, 999_000, doubt), None);

@@ -24,7 +24,8 @@ pub const FALSE_ALARM: f64 = 0.01;
 /// approximation is good.
 pub const SAMPLES_MIN: usize = 60;
 
-/// Compares the first third with the last: the most sensitive choice for steady change.
+/// The first and the last of three parts are compared: the most sensitive choice if the change is
+/// steady.
 const PARTS: usize = 3;
 
 /// The second comparison counts samples above this quantile of both parts.
@@ -52,8 +53,7 @@ pub struct Shift {
     pub first: Duration,
     /// The same quantile of the last third.
     pub last: Duration,
-    /// (last - first) in per cent of `first`, never below -100. Computed from the same quantile,
-    /// so it follows from `first` and `last`.
+    /// `last - first` in per cent of `first`, never below -100.
     pub percent: f64,
     /// The probability of this difference, or a larger one, on a steady device.
     pub p: f64,
@@ -143,7 +143,8 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     ]
 }
 
-/// Returns the probability of ranks that differ at least this much (Mann and Whitney).
+/// Returns the probability that the ranks of a steady device's samples differ at least this much
+/// (Mann and Whitney).
 ///
 /// # Equation
 /// `U = #{(a, b): a < b} + #{a = b} / 2` has mean `n m / 2` and variance

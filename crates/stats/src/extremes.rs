@@ -150,7 +150,7 @@ impl Tails {
     }
 }
 
-/// Returns the probability of the longest sample; one sample has no tail.
+/// Returns the default exceedance: one in the number of samples, but at most one in two.
 fn default_exceedance(samples: usize) -> f64 {
     1.0 / float::of_length(samples.max(2))
 }
@@ -161,7 +161,8 @@ fn default_block(samples: usize) -> u32 {
     u32::try_from(samples.isqrt()).unwrap_or(u32::MAX).max(1)
 }
 
-/// Returns the quantile above which a twentieth of the samples lie, or [`EXCESSES_MAX`] of them.
+/// Returns the quantile above which a twentieth of the samples or [`EXCESSES_MAX`] samples lie,
+/// whichever is fewer.
 fn default_threshold_ppm(samples: usize) -> u32 {
     let samples = u64::try_from(samples).expect("a length fits");
     let above_ppm = (EXCESSES_MAX * 1_000_000).checked_div(samples).unwrap_or(1_000_000);

@@ -70,9 +70,8 @@ impl Independence {
     }
 
     /// Returns whether some entry's samples carry the information of less than half their number.
-    /// That is more than a disk's inherent dependence: its arm stays at the last request, so
-    /// single requests at random positions have a correlation of 0.03 to 0.12 on the simulated
-    /// disks.
+    /// A disk's inherent dependence is weaker: its arm stays at the last request, so single
+    /// requests at random positions have a correlation of 0.03 to 0.12 on the simulated disks.
     pub fn is_grave(&self) -> bool {
         self.worst().is_some_and(|worst| worst.effective() < worst.samples / 2)
     }
@@ -126,7 +125,7 @@ fn dependence(cell: Cell, times: &[Duration]) -> Dependence {
     Dependence { cell, correlation, samples, p }
 }
 
-/// Returns the distance of each sample's rank from the mean rank, in halves.
+/// Returns the distance of each sample's rank from the mean rank, in half ranks.
 fn distances(times: &[Duration]) -> Vec<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();

@@ -13,5 +13,7 @@ pub mod float;
 pub mod independence;
 pub mod order_statistics;
 pub mod overrun_rate;
+pub mod response_counts;
 
 pub use distribution::{Distribution, Memory};
+pub use response_counts::ResponseCounts;

@@ -184,7 +184,8 @@ mod tests {
 
     /// Goal: the statements are right as often as they claim, for one entry and for a mixture.
     /// Method: n samples of uniform distributions, whose maximum m is exceeded with probability
-    /// 1 - m; a mixture of two and of eight entries. Canary: half the claim fails far more often.
+    /// 1 - m; a mixture of two and of eight entries. Canary: a quarter of the claim fails far more
+    /// often.
     #[test]
     fn the_claims_hold_as_often_as_they_say() {
         const TRIALS: u32 = 4_000;

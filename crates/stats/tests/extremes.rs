@@ -37,7 +37,8 @@ fn reference() -> Reference {
     serde_json::from_str(include_str!("extremes/reference.json")).expect("a fixture")
 }
 
-/// Asserts equality to three significant digits; a shape, which can be 0, to three decimals.
+/// Asserts that the two numbers differ by less than 0.05 % of `expected`, or of `least` if that is
+/// more: a shape can be 0.
 fn assert_near(found: f64, expected: f64, least: f64, what: &str) {
     let apart = (found - expected).abs() / expected.abs().max(least);
     assert!(apart < 5e-4, "{what}: {found}, scipy has {expected}");

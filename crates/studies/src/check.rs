@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Checks a study file before anything runs, including that its tables agree with each other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_model::Duration;
 use tidegate_model::quantity::Quantity as _;
 
 use crate::cell::Cell;
-use crate::file::{FactFile, FigureFile, Form, GridFile, Kind, StudyFile};
-use crate::published::Unit;
+use crate::file::{FactFile, FigureFile, Form, GridFile, Kind, StudyFile, TableFile};
+use crate::published::{Tolerance, Unit};
 
 impl StudyFile {
     /// Checks the file.
@@ -35,6 +35,13 @@ impl StudyFile {
             figure.check(grid).map_err(fault)?;
             if !files.insert(&figure.file) {
                 return Err(fault("another figure has this `file`".to_owned()));
+            }
+        }
+        for table in &self.table {
+            let fault = |fault: String| format!("table `{}`: {fault}", table.file);
+            table.check(&self.grid).map_err(fault)?;
+            if self.grid.contains_key(&table.file) || !files.insert(&table.file) {
+                return Err(fault("a grid, a figure or another table has this `file`".to_owned()));
             }
         }
         Ok(())
@@ -70,7 +77,16 @@ impl FigureFile {
             needs(grid.measures(measure), &format!("the grid has no measure `{measure}`"))?;
         }
         match (self.form, &self.x) {
-            (Form::Cdf, _) => Ok(()),
+            _ if self.rows.is_some() && self.form != Form::Heatmap => {
+                Err("`rows` belongs to a heat map".to_owned())
+            }
+            (Form::Cdf | Form::Histogram | Form::Schedule, _) => Ok(()),
+            (Form::Heatmap, x) => {
+                let is_axis =
+                    |it: &Option<String>| it.as_ref().is_some_and(|it| grid.axes.contains_key(it));
+                let are_axes = is_axis(x) && is_axis(&self.rows);
+                needs(are_axes, "a heat map needs an axis of the grid in `x`, and one in `rows`")
+            }
             (Form::Lines, Some(x)) => {
                 let is_number = |cell: &Cell| cell.number().is_some();
                 let axis = grid.axes.get(x).map(|axis| axis.values().iter().all(is_number));
@@ -86,11 +102,34 @@ impl FigureFile {
     }
 }
 
+impl TableFile {
+    fn check(&self, grids: &BTreeMap<String, GridFile>) -> Result<(), String> {
+        let of =
+            |name: &String| grids.get(name).ok_or_else(|| format!("there is no grid `{name}`"));
+        let own = of(&self.grid)?;
+        for column in &self.columns {
+            Unit::named(&column.unit)?;
+            let grid = column.grid.as_ref().map_or(Ok(own), of)?;
+            let measure = &column.measure;
+            needs(grid.measures(measure), &format!("the grid has no measure `{measure}`"))?;
+            let axis = grid.axes.keys().find(|name| !own.axes.contains_key(*name));
+            if let Some(axis) = axis {
+                return Err(format!(
+                    "`{measure}` depends on `{axis}`, which the table does not show"
+                ));
+            }
+        }
+        needs(!self.columns.is_empty(), "it has no column")
+    }
+}
+
 impl FactFile {
     fn check(&self) -> Result<(), String> {
-        let stated = [&self.differs, &self.not_comparable, &self.print_is_wrong];
+        let stated = [&self.differs, &self.unexplained, &self.not_comparable, &self.print_is_wrong];
         let stated = stated.iter().filter(|it| it.is_some()).count();
         needs(stated <= 1, "it has two verdicts")?;
+        let is_to_show = self.differs.is_some() || self.unexplained.is_some();
+        needs(self.shown.is_none() || is_to_show, "`shown` needs `differs` or `unexplained`")?;
         needs(self.tolerance.is_some() == self.because.is_some(), "a tolerance needs `because`")?;
         needs(
             self.not_comparable.is_none() || self.ours.is_none(),
@@ -111,6 +150,9 @@ impl FactFile {
         )?;
         let belongs = self.print_is_wrong.is_some() == self.corrected.is_some();
         needs(belongs, "`print_is_wrong` and `corrected` belong together")?;
+        let compared = self.corrected.as_ref().or(self.published.as_ref());
+        let widens = |it: Tolerance| compared.is_none_or(|other| it.widens(other.relation));
+        needs(self.tolerance.is_none_or(widens), "the tolerance is on the open side of the limit")?;
         let value = |it: &crate::published::Published| (it.value(), it.relation);
         let is_other = self.corrected.as_ref().map(value) != self.published.as_ref().map(value);
         needs(is_other, "`corrected` is what the source prints")
@@ -150,6 +192,26 @@ mod tests {
     }
 
     #[test]
+    fn a_heat_map_or_a_table_that_cannot_be_made_is_refused() {
+        let heatmap =
+            "[[figure]]\nfile = 'f'\ntitle = 't'\ngrid = 'main'\nform = 'heatmap'\ny = ['y']\n";
+        assert_eq!(fault(&format!("{heatmap}x = 'x'\nrows = 'name'")), "");
+        assert!(fault(&format!("{heatmap}x = 'x'")).contains("`rows`"));
+        assert!(fault(&format!("{heatmap}x = 'y'\nrows = 'name'")).contains("axis of the grid"));
+        let table = |file: &str, columns: &str| {
+            let other = "[grid.other]\nsource = {}\nmeasures = ['w']\naxes = { seed = [1] }\n";
+            fault(&format!(
+                "{other}[[table]]\nfile = '{file}'\ntitle = 't'\ngrid = 'main'\ncolumns = {columns}"
+            ))
+        };
+        assert_eq!(table("t", "[{ measure = 'y' }]"), "");
+        assert!(table("main", "[{ measure = 'y' }]").contains("has this `file`"));
+        assert!(table("t", "[{ measure = 'z' }]").contains("no measure `z`"));
+        assert!(table("t", "[{ measure = 'w', grid = 'other' }]").contains("`seed`"));
+        assert!(table("t", "[]").contains("no column"));
+    }
+
+    #[test]
     fn a_grid_without_points_is_refused() {
         assert!(
             fault("[grid.none]\nsource = {}\nmeasures = []\naxes = { x = [] }")
@@ -166,6 +228,12 @@ mod tests {
         assert!(
             fact("ours = '1'\npublished = '2'\nnot_comparable = 'd'").contains("can be compared")
         );
+        assert!(fact("ours = '1'\npublished = '2'\nshown = 'true'").contains("`differs`"));
+        let two = "ours = '1'\npublished = '2'\ndiffers = 'd'\nunexplained = 'u'";
+        assert!(fact(two).contains("two verdicts"));
+        let limit = "ours = '1'\nbecause = 'b'\npublished = '< 2 ms'\n";
+        assert!(fact(&format!("{limit}tolerance = '-1 ms'")).contains("open side"));
+        assert_eq!(fact(&format!("{limit}tolerance = '+1 ms'")), "");
         let wrong = "ours = '1'\npublished = '2'\nprint_is_wrong = 'd'\n";
         assert!(fact(&format!("{wrong}corrected = '2'")).contains("what the source prints"));
         assert_eq!(fact(&format!("{wrong}corrected = '3'")), "");

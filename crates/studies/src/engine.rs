@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::axes::{self, Axis, Point};
+use crate::expectation::ExpectationResult;
 use crate::expression::{Results, over};
 use crate::fact::FactResult;
 use crate::file::GridFile;
@@ -15,6 +16,8 @@ use crate::row::Row;
 use crate::search::search;
 use crate::source::{self, Failed, Surroundings};
 use crate::study::Study;
+use crate::table::TableResult;
+use crate::verdict::Verdict;
 
 /// The progress of the work.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +37,8 @@ pub struct StudyResult<'a> {
     pub study: &'a Study,
     /// The verdicts, in the file's order.
     pub facts: Vec<FactResult>,
+    /// The verdicts on our own claims, in the file's order.
+    pub expectations: Vec<ExpectationResult>,
     /// The first fault of each grid.
     pub faults: Vec<String>,
     /// The points that an interruption left out.
@@ -45,9 +50,21 @@ pub struct StudyResult<'a> {
 }
 
 impl StudyResult<'_> {
-    /// Returns whether every fact agrees or is explained, and every point could be computed.
-    pub fn is_explained(&self) -> bool {
-        self.faults.is_empty() && !self.facts.iter().any(|fact| fact.verdict.is_open())
+    /// Returns the tables of which points were computed.
+    ///
+    /// # Panics
+    /// Never: the check of the study excludes faulty tables.
+    pub(crate) fn tables(&self) -> Vec<TableResult> {
+        let tables = self.study.file.table.iter();
+        let tables = tables.filter(|it| !self.results[&it.grid].is_empty());
+        tables.map(|it| TableResult::of(it, &self.results).expect("a checked table")).collect()
+    }
+
+    /// Returns whether every fact has the verdict that the study states, and every point a value.
+    pub fn is_as_stated(&self) -> bool {
+        let facts = self.facts.iter().map(|fact| fact.verdict);
+        let claims = self.expectations.iter().map(|claim| claim.verdict);
+        self.faults.is_empty() && !facts.chain(claims).any(Verdict::is_open)
     }
 }
 
@@ -156,6 +173,7 @@ impl<'a> StudyResult<'a> {
         Self {
             study,
             facts: Vec::new(),
+            expectations: Vec::new(),
             faults: Vec::new(),
             left_out: 0,
             results,
@@ -182,7 +200,8 @@ impl<'a> StudyResult<'a> {
 
     fn judge(&mut self, is_quick: bool) {
         let environment = over(&self.results, &self.incomplete);
-        self.facts =
-            self.study.file.fact.iter().map(|it| it.judge(&environment, is_quick)).collect();
+        let file = &self.study.file;
+        self.facts = file.fact.iter().map(|it| it.judge(&environment, is_quick)).collect();
+        self.expectations = file.expect.iter().map(|it| it.judge(&environment, is_quick)).collect();
     }
 }

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Draws the figures of a study.
 
-use std::collections::BTreeMap;
+mod curves;
+mod heatmap;
+mod histogram;
+mod scale;
+mod schedule;
 
-use tidegate_model::Duration;
-use tidegate_model::quantity::Quantity as _;
-use tidegate_report::plot::{self, Chart, Curve};
+use tidegate_report::plot;
 
 use crate::cell::Cell;
 use crate::expression::Results;
 use crate::file::{FigureFile, Form};
-use crate::published::Unit;
 use crate::row::Row;
-
-/// Parts of a share that are drawn as one unit.
-const PARTS: f64 = 1e9;
-
-/// A curve before it is scaled.
-type Points = Vec<(f64, f64)>;
-
-/// The curves of a figure before they are scaled, and its axes.
-struct Content<'a> {
-    curves: BTreeMap<String, Points>,
-    label: &'a str,
-    x_unit: &'a str,
-    y_unit: &'a str,
-}
 
 /// Returns the figure as SVG.
 ///
@@ -34,111 +21,29 @@ struct Content<'a> {
 pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Result<String, String> {
     let rows =
         results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;
-    let Content { curves, label, x_unit, y_unit } = Content::of(file, rows)?;
-    let (x, y) = (Scale::of(x_unit)?, Scale::of(y_unit)?);
-    let scaled =
-        |points: Points| points.into_iter().map(|(a, b)| (x.scaled(a), y.scaled(b))).collect();
-    let curves = curves.into_iter().map(|(label, points)| Curve { label, points: scaled(points) });
-    let curves: Vec<Curve> = curves.collect();
-    let points = || curves.iter().flat_map(|it| &it.points);
-    let widest = points().map(|point| point.0).max().unwrap_or(1);
-    let highest = points().map(|point| point.1).max().unwrap_or(1);
-    let limit = file.y_max.as_ref().map_or(highest, |limit| y.scaled(limit.value()));
-    let chart = Chart {
-        title: file.title.clone(),
-        x: plot::Axis::reaching(widest, label, x.unit()),
-        y: plot::Axis::reaching(highest.min(limit), "", y.unit()),
-        curves,
-        points: Vec::new(),
+    let charts = match file.form {
+        Form::Lines | Form::Cdf | Form::Series => vec![curves::chart(file, rows)?],
+        Form::Histogram => histogram::charts(file, rows)?,
+        Form::Heatmap => heatmap::charts(file, rows)?,
+        Form::Schedule => schedule::charts(file, rows)?,
     };
-    Ok(plot::svg(heading, &[chart]))
+    Ok(plot::svg(heading, &charts))
 }
 
-impl<'a> Content<'a> {
-    fn of(file: &'a FigureFile, rows: &[Row]) -> Result<Self, String> {
-        let (x_unit, y_unit) = (file.x_unit.as_str(), file.y_unit.as_str());
-        Ok(match file.form {
-            Form::Lines => {
-                let label = file.x.as_deref().unwrap_or_default();
-                Self { curves: lines(file, rows)?, label, x_unit, y_unit }
-            }
-            Form::Cdf => {
-                Self { curves: apart(file, rows, cdf)?, label: "at most", x_unit, y_unit: "%" }
-            }
-            Form::Series => {
-                let slice =
-                    file.x.as_deref().ok_or("a series needs the length of its slices in `x`")?;
-                let slice = Duration::parse(slice).map_err(|error| error.to_string())?;
-                let slice = tidegate_stats::float::of(slice.ns());
-                let curves = apart(file, rows, |cell| series(cell, slice))?;
-                Self { curves, label: "time", x_unit: "s", y_unit }
-            }
-        })
-    }
-}
-
-/// How values become the whole numbers of a chart.
-struct Scale {
-    unit: Unit,
-    factor: f64,
-}
-
-impl Scale {
-    fn of(unit: &str) -> Result<Self, String> {
-        let unit = Unit::named(unit)?;
-        Ok(Self { unit, factor: if unit.size < 1.0 { PARTS } else { 1.0 } })
-    }
-
-    fn scaled(&self, value: f64) -> u64 {
-        tidegate_stats::float::ceil((value * self.factor).max(0.0).round())
-    }
-
-    fn unit(&self) -> plot::Unit {
-        let size = tidegate_stats::float::ceil((self.unit.size * self.factor).round());
-        (self.unit.name, size)
-    }
-}
-
-/// Returns a curve for each measure and each combination of the other axes.
-fn lines(file: &FigureFile, rows: &[Row]) -> Result<BTreeMap<String, Points>, String> {
-    let axis = file.x.as_deref().ok_or("lines need an axis in `x`")?;
-    let mut curves: BTreeMap<String, Points> = BTreeMap::new();
-    for row in rows {
-        let number = |name: &str| row.get(name).and_then(Cell::number);
-        let x = number(axis).ok_or_else(|| format!("there is no number `{axis}`"))?;
-        for measure in &file.y {
-            // A point without this measure leaves a gap.
-            if let Some(y) = number(measure) {
-                curves.entry(label(file, row, measure)).or_default().push((x, y));
-            }
-        }
-    }
-    for points in curves.values_mut() {
-        points.sort_by(|one, next| one.0.total_cmp(&next.0));
-    }
-    Ok(curves)
-}
-
-/// Returns a curve for each measure of each row.
-fn apart(
-    file: &FigureFile,
-    rows: &[Row],
-    points: impl Fn(&Cell) -> Option<Points>,
-) -> Result<BTreeMap<String, Points>, String> {
-    let mut curves = BTreeMap::new();
-    for row in rows {
-        for measure in &file.y {
-            let cell = row.get(measure).and_then(&points);
-            let points = cell.ok_or_else(|| format!("`{measure}` is no list of numbers"))?;
-            curves.insert(label(file, row, measure), points);
-        }
-    }
-    Ok(curves)
+/// Returns the measures of all rows that have them, each with the name that distinguishes it.
+fn labelled<'a>(file: &FigureFile, rows: &'a [Row]) -> Vec<(String, &'a Cell)> {
+    let of_row = |row: &'a Row| {
+        let cells = file.y.iter().filter_map(|measure| Some((measure, row.get(measure)?)));
+        cells.map(|(measure, cell)| (label(file, row, measure), cell)).collect::<Vec<_>>()
+    };
+    rows.iter().flat_map(of_row).collect()
 }
 
 /// Returns a curve's name: the measure and the values that distinguish it from the other curves.
 fn label(file: &FigureFile, row: &Row, measure: &str) -> String {
-    let others = row.point.iter().filter(|(name, _)| Some(*name) != file.x.as_ref());
+    let is_drawn =
+        |name: &String| Some(name) == file.x.as_ref() || Some(name) == file.rows.as_ref();
+    let others = row.point.iter().filter(|(name, _)| !is_drawn(name));
     let mut parts: Vec<String> = others
         .map(|(name, cell)| match cell {
             Cell::Text(text) => text.clone(),
@@ -151,34 +56,19 @@ fn label(file: &FigureFile, row: &Row, measure: &str) -> String {
     parts.join(", ")
 }
 
-/// Returns the cumulative distribution of a list of pairs, each a time and a count.
-fn cdf(cell: &Cell) -> Option<Points> {
+/// Returns the title of one of several panels.
+fn titled(file: &FigureFile, label: &str) -> String {
+    if label.is_empty() { file.title.clone() } else { format!("{}: {label}", file.title) }
+}
+
+/// Returns a list of pairs of numbers, such as times and counts.
+fn pairs(cell: &Cell) -> Option<Vec<(f64, f64)>> {
     let Cell::List(steps) = cell else { return None };
     let pair = |step: &Cell| match step {
         Cell::List(pair) => Some((pair.first()?.number()?, pair.get(1)?.number()?)),
         _ => None,
     };
-    let steps = steps.iter().map(pair).collect::<Option<Vec<_>>>()?;
-    let all: f64 = steps.iter().map(|step| step.1).sum();
-    let mut below = 0.0;
-    let mut points = Vec::new();
-    for (at, count) in steps {
-        points.push((at, below / all));
-        below += count;
-        points.push((at, below / all));
-    }
-    Some(points)
-}
-
-/// Returns the values of a list at the ends of its slices.
-fn series(cell: &Cell, slice: f64) -> Option<Points> {
-    let Cell::List(values) = cell else { return None };
-    let values = values.iter().enumerate();
-    values
-        .map(|(index, cell)| {
-            Some((tidegate_stats::float::of_length(index + 1) * slice, cell.number()?))
-        })
-        .collect()
+    steps.iter().map(pair).collect()
 }
 
 #[cfg(test)]
@@ -186,38 +76,85 @@ mod tests {
     use super::*;
     use crate::axes::Point;
 
-    fn results(measure: &str, cells: Vec<Cell>) -> Results {
+    pub(super) fn results(measure: &str, cells: Vec<Cell>) -> Results {
         let row = |(x, cell): (i64, Cell)| Row {
-            point: Point::from([("x".to_owned(), Cell::Int(x))]),
+            point: Point::from([
+                ("x".to_owned(), Cell::Int(x)),
+                ("name".to_owned(), Cell::Text("n".to_owned())),
+            ]),
             measures: [(measure.to_owned(), Some(cell))].into(),
         };
         [("main".to_owned(), (1..).zip(cells).map(row).collect())].into()
     }
 
-    fn figure(text: &str) -> FigureFile {
-        toml::from_str(&format!("file = \"f\"\ntitle = \"t\"\ngrid = \"main\"\n{text}")).unwrap()
+    fn drawn(text: &str, measure: &str, cells: Vec<Cell>) -> Result<String, String> {
+        let file = format!("file = \"f\"\ntitle = \"t\"\ngrid = \"main\"\n{text}");
+        draw("h", &toml::from_str(&file).unwrap(), &results(measure, cells))
+    }
+
+    fn pair(ns: i64, count: i64) -> Cell {
+        Cell::List(vec![Cell::Int(ns), Cell::Int(count)])
     }
 
     #[test]
-    fn lines_shares_and_series_have_their_curves() {
-        let lines = figure("x = \"x\"\ny = [\"ns\"]\ny_unit = \"ms\"");
-        let svg =
-            draw("h", &lines, &results("ns", vec![Cell::Int(1_000_000), Cell::Int(5_000_000)]));
+    fn lines_and_series_have_their_curves() {
+        let lines = "x = \"x\"\ny = [\"ns\"]\ny_unit = \"ms\"";
+        let svg = drawn(lines, "ns", vec![Cell::Int(1_000_000), Cell::Int(5_000_000)]);
         assert!(svg.unwrap().contains("class=\"curve\""));
-        let pair = |ns, count| Cell::List(vec![Cell::Int(ns), Cell::Int(count)]);
-        let steps = Cell::List(vec![pair(1, 1), pair(3, 3)]);
-        assert_eq!(cdf(&steps), Some(vec![(1.0, 0.0), (1.0, 0.25), (3.0, 0.25), (3.0, 1.0)]));
-        let over_time = figure("form = \"series\"\nx = \"1s\"\ny = [\"r\"]\ny_unit = \"MB/s\"");
-        let svg =
-            draw("h", &over_time, &results("r", vec![Cell::List(vec![Cell::Int(8_000_000)])]));
+        let over_time = "form = \"series\"\nx = \"1s\"\ny = [\"r\"]\ny_unit = \"MB/s\"";
+        let svg = drawn(over_time, "r", vec![Cell::List(vec![Cell::Int(8_000_000)])]);
         assert!(svg.unwrap().contains("MB/s"));
     }
 
     #[test]
     fn a_measure_that_is_no_list_is_named() {
-        let over_time = figure("form = \"series\"\nx = \"1s\"\ny = [\"r\"]");
-        assert!(
-            draw("h", &over_time, &results("r", vec![Cell::Int(1)])).unwrap_err().contains("`r`")
-        );
+        for form in ["series", "cdf", "histogram", "schedule"] {
+            let text = format!("form = \"{form}\"\nx = \"1s\"\ny = [\"r\"]");
+            assert!(drawn(&text, "r", vec![Cell::Int(1)]).unwrap_err().contains("`r`"), "{form}");
+        }
+    }
+
+    /// Goal: a bar holds the times above its begin up to its end. Method: of four times, three lie
+    /// in one bar.
+    #[test]
+    fn a_histogram_has_a_panel_for_each_point() {
+        let steps = Cell::List(vec![pair(900_000, 1), pair(1_000_000, 2), pair(10_000_000, 1)]);
+        let text = "form = \"histogram\"\nx_unit = \"ms\"\ny = [\"r\"]";
+        let svg = drawn(text, "r", vec![steps.clone(), steps]).unwrap();
+        assert!(svg.contains(">t: n, x 1<") && svg.contains(">t: n, x 2<"), "{svg}");
+        assert!(svg.contains(">80<") && !svg.contains(">100<"), "{svg}");
+    }
+
+    #[test]
+    fn a_heat_map_shows_each_value() {
+        let text = "form = \"heatmap\"\nx = \"x\"\nrows = \"name\"\ny = [\"r\"]\ny_unit = \"ms\"";
+        let svg = drawn(text, "r", vec![Cell::Int(12_000_000), Cell::Int(7_500_000)]).unwrap();
+        assert!(svg.contains(">12<") && svg.contains(">7.5<") && svg.contains(">n<"), "{svg}");
+        assert_eq!(svg.matches("class=\"cell\"").count(), 2);
+    }
+
+    #[test]
+    fn a_schedule_has_a_row_for_each_request_at_once() {
+        let bar = |state: &str, from, to, id| {
+            let text = |text: &str| Cell::Text(text.to_owned());
+            Cell::List(vec![
+                text("load"),
+                text(state),
+                Cell::Int(from),
+                Cell::Int(to),
+                Cell::Int(id),
+            ])
+        };
+        let bars = vec![
+            bar("waits", 0, 5, 1),
+            bar("runs", 5, 9, 1),
+            bar("runs", 7, 8, 2),
+            bar("runs", 9, 12, 3),
+        ];
+        let text = "form = \"schedule\"\ny = [\"r\"]";
+        let svg = drawn(text, "r", vec![Cell::List(bars)]).unwrap();
+        assert_eq!(svg.matches("class=\"cell\"").count(), 4);
+        assert_eq!(svg.matches(">load<").count(), 1, "{svg}");
+        assert!(svg.contains(">waits<") && svg.contains(">runs<"));
     }
 }

@@ -25,9 +25,15 @@ pub(crate) struct StudyFile {
     /// The published facts.
     #[serde(default)]
     pub(crate) fact: Vec<FactFile>,
+    /// Our own claims.
+    #[serde(default)]
+    pub(crate) expect: Vec<ExpectFile>,
     /// The figures that are drawn.
     #[serde(default)]
     pub(crate) figure: Vec<FigureFile>,
+    /// The tables that are written.
+    #[serde(default)]
+    pub(crate) table: Vec<TableFile>,
 }
 
 /// A grid of points.
@@ -112,6 +118,12 @@ pub(crate) struct FactFile {
     /// Why ours differs.
     #[serde(default)]
     pub(crate) differs: Option<String>,
+    /// That no reason is known: what was tried, and what would change the result.
+    #[serde(default)]
+    pub(crate) unexplained: Option<String>,
+    /// Whether other runs of the study show what either of these says: an expression.
+    #[serde(default)]
+    pub(crate) shown: Option<String>,
     /// Why the two cannot be compared.
     #[serde(default)]
     pub(crate) not_comparable: Option<String>,
@@ -122,6 +134,19 @@ pub(crate) struct FactFile {
     #[serde(default)]
     pub(crate) corrected: Option<Published>,
     /// Whether a `--quick` run suffices to judge the fact.
+    #[serde(default = "yes")]
+    pub(crate) quick: bool,
+}
+
+/// A claim of ours, which nobody published.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectFile {
+    /// The claim, in one sentence.
+    pub(crate) says: String,
+    /// An expression over the grids that is true if the claim holds.
+    pub(crate) holds: String,
+    /// Whether a `--quick` run suffices to judge it.
     #[serde(default = "yes")]
     pub(crate) quick: bool,
 }
@@ -170,6 +195,9 @@ pub(crate) struct FigureFile {
     /// The axis across; of a series over time the length of its slices.
     #[serde(default)]
     pub(crate) x: Option<String>,
+    /// The axis down; only of a heat map.
+    #[serde(default)]
+    pub(crate) rows: Option<String>,
     /// The measures; each has a curve.
     pub(crate) y: Vec<String>,
     /// The unit across.
@@ -194,4 +222,41 @@ pub(crate) enum Form {
     Cdf,
     /// A list over time.
     Series,
+    /// The share of response times in each of many stretches, from a measure `response_ns_steps`.
+    Histogram,
+    /// A measure over two axes.
+    Heatmap,
+    /// Which thread executes when, or where requests are, from a measure `schedule`.
+    Schedule,
+}
+
+/// A table with a line for each point of a grid, or for each column if the grid has no axes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TableFile {
+    /// The name of its files, without the ending.
+    pub(crate) file: String,
+    /// The title.
+    pub(crate) title: String,
+    /// The grid.
+    pub(crate) grid: String,
+    /// The columns after the axes.
+    pub(crate) columns: Vec<ColumnFile>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ColumnFile {
+    /// The measure.
+    pub(crate) measure: String,
+    /// Another grid, whose point with the same values has the measure.
+    #[serde(default)]
+    pub(crate) grid: Option<String>,
+    /// The heading; by default the measure's name.
+    #[serde(default)]
+    pub(crate) title: Option<String>,
+    /// The unit.
+    #[serde(default)]
+    pub(crate) unit: String,
 }

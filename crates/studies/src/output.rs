@@ -10,6 +10,7 @@ use tidegate_platform::{FileFault, NewFile};
 
 use crate::cell::Cell;
 use crate::engine::StudyResult;
+use crate::expectation::ExpectationResult;
 use crate::fact::FactResult;
 use crate::figure;
 use crate::row::Row;
@@ -70,6 +71,7 @@ struct StudyFile<'a> {
     points_left_out: usize,
     faults: &'a [String],
     facts: &'a [FactResult],
+    expectations: &'a [ExpectationResult],
     grids: BTreeMap<&'a str, Vec<BTreeMap<&'a str, Option<&'a Cell>>>>,
 }
 
@@ -128,6 +130,12 @@ impl Outputs {
         for (name, rows) in &result.results {
             write(&folder.join(format!("{name}.csv")), &csv_of_rows(rows))?;
         }
+        for table in result.tables() {
+            let path = |ending: &str| folder.join(format!("{}.{ending}", table.file));
+            let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
+            write(&path("csv"), &csv_of(&header, table.rows.iter().cloned()))?;
+            write(&path("md"), &table.markdown())?;
+        }
         for file in &study.file.figure {
             // An interrupted grid may have no point.
             if result.results[&file.grid].is_empty() {
@@ -164,6 +172,7 @@ impl<'a> StudyFile<'a> {
             points_left_out: result.left_out,
             faults: &result.faults,
             facts: &result.facts,
+            expectations: &result.expectations,
             grids: result
                 .results
                 .iter()

@@ -22,20 +22,26 @@ pub struct Counts {
     pub agree: usize,
     /// Of those, the ones that a model was fitted to.
     pub fitted: usize,
-    /// Published facts from which our results differ.
+    /// Published facts from which our results differ for a stated reason.
     pub differ: usize,
+    /// Published facts from which our results differ without a known reason.
+    pub unexplained: usize,
     /// Facts that are printed wrong.
     pub wrong: usize,
     /// Facts that cannot be compared.
     pub not_comparable: usize,
     /// Pictures without a number.
     pub pictures: usize,
+    /// Claims of ours, which are no published facts.
+    pub claims: usize,
 }
 
 impl Counts {
     /// Counts the facts of all studies.
     pub fn of(studies: &[Study]) -> Self {
-        Self::of_facts(studies.iter().flat_map(|study| &study.file.fact))
+        let counts = Self::of_facts(studies.iter().flat_map(|study| &study.file.fact));
+        let claims = studies.iter().map(|study| study.file.expect.len()).sum();
+        Self { claims, ..counts }
     }
 
     fn of_facts<'a>(facts: impl Iterator<Item = &'a FactFile>) -> Self {
@@ -50,6 +56,7 @@ impl Counts {
         let count = match (fact.kind, &fact.differs, &fact.print_is_wrong, &fact.not_comparable) {
             (Kind::Picture, ..) => &mut self.pictures,
             (_, Some(_), ..) => &mut self.differ,
+            _ if fact.unexplained.is_some() => &mut self.unexplained,
             (_, _, Some(_), _) => &mut self.wrong,
             (.., Some(_)) => &mut self.not_comparable,
             _ => {
@@ -62,7 +69,7 @@ impl Counts {
 
     /// Returns the number of all facts; a picture without a number states none.
     pub const fn all(&self) -> usize {
-        self.agree + self.differ + self.wrong + self.not_comparable
+        self.agree + self.differ + self.unexplained + self.wrong + self.not_comparable
     }
 
     /// Returns the counts in words; fitted facts among those that agree are named.
@@ -70,6 +77,7 @@ impl Counts {
         let parts = [
             (self.agree, "agree"),
             (self.differ, "differ"),
+            (self.unexplained, "unexplained"),
             (self.wrong, "printed wrong"),
             (self.not_comparable, "not comparable"),
             (self.pictures, "picture only"),
@@ -145,6 +153,7 @@ pub fn sources_page(studies: &[Study], sources: &str) -> Result<String, String> 
     if let Some((item, study)) = of_items.first_key_value() {
         return Err(format!("{}: no document has the item `{item}`", study.name));
     }
+    page.push_str(&claims(studies));
     page.push_str(&differences(studies));
     Ok(page)
 }
@@ -156,7 +165,7 @@ fn row(full: &str, item: &Item, study: Option<&Study>) -> Result<String, String>
         (Some(study), None) => {
             let facts = study.file.fact.iter().filter(|fact| fact.at == full);
             let words = Counts::of_facts(facts).words();
-            let words = if words.is_empty() { "drawn".to_owned() } else { words };
+            let words = if words.is_empty() { without_facts(study) } else { words };
             let command = format!("`{}`", study.name);
             (words, if see.is_empty() { command } else { format!("{command}; {see}") })
         }
@@ -168,22 +177,51 @@ fn row(full: &str, item: &Item, study: Option<&Study>) -> Result<String, String>
     Ok(format!("| {} | {} | {state} | {more} |\n", item.name, item.about))
 }
 
-/// Returns the facts that differ, are printed wrong or cannot be compared, with their reasons.
+/// Returns the state of an item that states no fact.
+fn without_facts(study: &Study) -> String {
+    let done = if study.file.figure.is_empty() { "computed" } else { "drawn" };
+    match study.file.expect.len() {
+        0 => done.to_owned(),
+        1 => format!("{done}, 1 claim"),
+        claims => format!("{done}, {claims} claims"),
+    }
+}
+
+/// Returns our own claims.
+fn claims(studies: &[Study]) -> String {
+    let mut page = String::from("\n## What Tidegate claims\n\n");
+    for study in studies {
+        for claim in &study.file.expect {
+            page.push_str(&wrapped(&format!("**{}.** {}", study.name, claim.says), "- ", "  "));
+        }
+    }
+    page
+}
+
+/// Returns the facts that do not agree, with what the studies state of them.
 fn differences(studies: &[Study]) -> String {
     let mut page = String::new();
-    let titles = ["What differs, and why", "What is printed wrong", "What cannot be compared"];
-    for (title, section) in titles.iter().zip(0..) {
+    let titles = [
+        ("What differs, and why", "Reason"),
+        ("What differs without a known reason", "Ours"),
+        ("What is printed wrong", "Reason"),
+        ("What cannot be compared", "Reason"),
+    ];
+    for ((title, label), section) in titles.iter().zip(0..) {
         let _ = write!(page, "\n## {title}\n\n");
         for fact in studies.iter().flat_map(|study| &study.file.fact) {
-            let reasons = [&fact.differs, &fact.print_is_wrong, &fact.not_comparable];
-            let reason: &Option<String> = reasons[section];
+            let texts =
+                [&fact.differs, &fact.unexplained, &fact.print_is_wrong, &fact.not_comparable];
+            let reason: &Option<String> = texts[section];
             if let Some(reason) = reason {
                 let published = fact.published.as_ref();
                 let published = published.map(|it| format!(" Published {}.", it.text));
                 let published = published.unwrap_or_default();
                 let reason = sentence(reason);
+                let shown =
+                    if fact.shown.is_some() { " Runs of the study check this." } else { "" };
                 page.push_str(&wrapped(
-                    &format!("**{}.** {}{published} Reason: {reason}", fact.at, fact.says),
+                    &format!("**{}.** {}{published} {label}: {reason}{shown}", fact.at, fact.says),
                     "- ",
                     "  ",
                 ));

@@ -64,6 +64,11 @@ impl Unit {
 
     /// Formats a value in base units, with four digits.
     pub(crate) fn show(self, value: f64) -> String {
+        format!("{} {}", self.number(value), self.name).trim_end().to_owned()
+    }
+
+    /// Formats a value in base units like [`Self::show`], without the unit's name.
+    pub(crate) fn number(self, value: f64) -> String {
         let number = value / self.size;
         let digits = match number.abs() {
             1000.0.. => 0,
@@ -72,12 +77,11 @@ impl Unit {
             _ => 3,
         };
         let text = format!("{number:.digits$}");
-        let text = if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.')
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
         } else {
-            &text
-        };
-        format!("{text} {}", self.name).trim_end().to_owned()
+            text
+        }
     }
 }
 
@@ -122,29 +126,58 @@ impl<'de> Deserialize<'de> for Published {
 
 /// How far ours may be from a published number, instead of its own precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Tolerance {
+pub(crate) struct Tolerance {
+    amount: Amount,
+    /// Whether ours may be lower, and whether it may be higher.
+    sides: (bool, bool),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Amount {
     /// A share of the published number.
     Share(f64),
-    /// An amount in base units.
-    Amount(f64),
+    /// In base units.
+    Absolute(f64),
 }
 
 impl Tolerance {
-    /// Returns the amount for a published value.
-    pub(crate) fn of(self, value: f64) -> f64 {
-        match self {
-            Self::Share(share) => value.abs() * share,
-            Self::Amount(amount) => amount,
+    /// Returns whether it changes anything beside this relation: a limit is open on one side.
+    pub(crate) const fn widens(self, relation: Relation) -> bool {
+        match relation {
+            Relation::Equal => true,
+            Relation::Less => self.sides.1,
+            Relation::More => self.sides.0,
         }
+    }
+
+    /// Returns how far below a published value ours may be, and how far above it.
+    pub(crate) fn of(self, value: f64) -> (f64, f64) {
+        let amount = match self.amount {
+            Amount::Share(share) => value.abs() * share,
+            Amount::Absolute(amount) => amount,
+        };
+        let side = |is_allowed| if is_allowed { amount } else { 0.0 };
+        (side(self.sides.0), side(self.sides.1))
     }
 }
 
+/// `2.5 %` allows both sides, `+2.5 %` only higher and `-2.5 %` only lower values.
 impl<'de> Deserialize<'de> for Tolerance {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let parsed = Published::parse(&text).map_err(serde::de::Error::custom)?;
+        let (amount, sides) = match text.trim().split_at_checked(1) {
+            Some(("+", rest)) => (rest, (false, true)),
+            Some(("-", rest)) => (rest, (true, false)),
+            _ => (text.as_str(), (true, true)),
+        };
+        if !amount.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+            let advice = "write an amount with at most one sign before it, such as +2.5 %";
+            return Err(serde::de::Error::custom(format!("tolerance `{text}`: {advice}")));
+        }
+        let parsed = Published::parse(amount).map_err(serde::de::Error::custom)?;
         let is_share = parsed.unit.name == "%";
-        Ok(if is_share { Self::Share(parsed.value()) } else { Self::Amount(parsed.value()) })
+        let amount = if is_share { Amount::Share } else { Amount::Absolute }(parsed.value());
+        Ok(Self { amount, sides })
     }
 }
 
@@ -172,5 +205,17 @@ mod tests {
         assert_eq!(shown("ms", 117e6), "117 ms");
         assert_eq!(shown("%", 0.34), "34 %");
         assert_eq!(shown("", 72_704.0), "72704");
+    }
+    #[test]
+    fn a_tolerance_has_one_sign_and_no_relation() {
+        #[derive(Debug, Deserialize)]
+        struct Holder {
+            it: Tolerance,
+        }
+        let of = |text: &str| toml::from_str::<Holder>(&format!("it = '{text}'")).map(|it| it.it);
+        assert_eq!(of("+2.5 %").unwrap().sides, (false, true));
+        for text in ["--1 ms", "+< 5 ms", "< 5 ms", "+"] {
+            assert!(of(text).unwrap_err().to_string().contains("at most one sign"), "{text}");
+        }
     }
 }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The screens of `tidegate reproduce`: verdicts, and the list of studies.
 
+mod list;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tidegate_report::{Answer, Page, Report, Table, Tone};
 
 use crate::engine::StudyResult;
+use crate::expectation::ExpectationResult;
 use crate::fact::FactResult;
-use crate::file::Kind;
-use crate::study::Study;
+use crate::table::TableResult;
 use crate::verdict::Verdict;
+
+pub use list::StudyList;
 
 /// The verdicts on the facts of all studies that ran.
 #[derive(Debug, Serialize)]
@@ -28,9 +32,11 @@ struct StudyVerdicts {
     title: String,
     note: Option<String>,
     facts: Vec<FactResult>,
+    expectations: Vec<ExpectationResult>,
+    tables: Vec<TableResult>,
     faults: Vec<String>,
     points_left_out: usize,
-    is_explained: bool,
+    is_as_stated: bool,
 }
 
 impl VerdictReport {
@@ -48,9 +54,9 @@ impl VerdictReport {
         }
     }
 
-    /// Returns whether every fact agrees or is explained.
-    pub fn is_explained(&self) -> bool {
-        self.studies.iter().all(|it| it.is_explained)
+    /// Returns whether every fact has the verdict that its study states.
+    pub fn is_as_stated(&self) -> bool {
+        self.studies.iter().all(|it| it.is_as_stated)
     }
 
     /// Returns whether an interruption left points out.
@@ -65,6 +71,37 @@ impl VerdictReport {
     fn count(&self, verdicts: &[Verdict]) -> usize {
         self.facts().filter(|(_, fact)| verdicts.contains(&fact.verdict)).count()
     }
+
+    /// Returns how many of our claims have one of these verdicts.
+    fn claims(&self, verdicts: &[Verdict]) -> usize {
+        let all = self.studies.iter().flat_map(|study| &study.expectations);
+        all.filter(|claim| verdicts.contains(&claim.verdict)).count()
+    }
+
+    /// Returns how many facts agree; `None` if a study has claims and no fact.
+    fn facts_in_words(&self) -> Option<String> {
+        let agree = self.count(&[Verdict::Reproduced, Verdict::WithinTolerance]);
+        let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
+        let unexplained = self.count(&[Verdict::Unexplained]);
+        let all = self.facts().count() - self.count(&[Verdict::PictureOnly]);
+        let (agrees, differs) =
+            (one_or(agree, "agrees", "agree"), one_or(explained, "differs", "differ"));
+        let is_told = all > 0 || self.claims_in_words().is_none();
+        is_told.then(|| {
+            format!(
+                "{agree} of {all} published facts {agrees}, {explained} {differs} for stated reasons, \
+                 {unexplained} unexplained"
+            )
+        })
+    }
+
+    /// Returns how many of our claims hold; `None` if there are none.
+    fn claims_in_words(&self) -> Option<String> {
+        let all: usize = self.studies.iter().map(|study| study.expectations.len()).sum();
+        let hold = self.claims(&[Verdict::Holds]);
+        let holds = one_or(hold, "holds", "hold");
+        (all > 0).then(|| format!("{hold} of {all} claims of Tidegate {holds}"))
+    }
 }
 
 impl StudyVerdicts {
@@ -74,9 +111,11 @@ impl StudyVerdicts {
             title: result.study.title().to_owned(),
             note: result.study.file.note.clone(),
             facts: result.facts.clone(),
+            expectations: result.expectations.clone(),
+            tables: result.tables(),
             faults: result.faults.clone(),
             points_left_out: result.left_out,
-            is_explained: result.is_explained(),
+            is_as_stated: result.is_as_stated(),
         }
     }
 
@@ -90,44 +129,63 @@ impl StudyVerdicts {
             vec![Verdict::Differs],
             vec![Verdict::PrintIsWrong],
             vec![Verdict::NotComparable, Verdict::PictureOnly],
-            vec![Verdict::Unexplained, Verdict::Stale, Verdict::Faulty],
+            vec![Verdict::Unexplained],
+            vec![Verdict::NotAsStated, Verdict::Stale, Verdict::Faulty],
             vec![Verdict::NotRun],
         ];
+        let hold = self.expectations.iter().filter(|it| it.verdict == Verdict::Holds).count();
+        let hold = if hold == 0 { String::new() } else { hold.to_string() };
         let mut row = vec![self.study.clone()];
-        row.extend(numbers.iter().map(|it| count(it)));
+        row.extend(numbers.iter().map(|it| count(it)).chain([hold]));
         row
     }
 }
 
 impl Report for VerdictReport {
     fn answer(&self) -> Option<Answer> {
-        let agree = self.count(&[Verdict::Reproduced, Verdict::WithinTolerance]);
-        let open = self.count(&[Verdict::Unexplained, Verdict::Stale]);
+        let open = self.count(&[Verdict::NotAsStated, Verdict::Stale]);
+        let refuted = self.claims(&[Verdict::Refuted]);
         let faults: usize = self.studies.iter().map(|it| it.faults.len()).sum();
-        let faults = faults + self.count(&[Verdict::Faulty]);
-        let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
-        let all = self.facts().count() - self.count(&[Verdict::PictureOnly]);
+        let faults = faults + self.count(&[Verdict::Faulty]) + self.claims(&[Verdict::Faulty]);
         let form = if self.is_quick { " (quick form)" } else { "" };
-        let (agrees, differs) =
-            (one_or(agree, "agrees", "agree"), one_or(explained, "differs", "differ"));
-        let text = format!(
-            "{agree} of {all} published facts {agrees}, {explained} {differs} for stated reasons{form}"
-        );
-        Some(match (open, faults) {
+        let parts = [self.facts_in_words(), self.claims_in_words()];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let text = format!("{}{form}", parts.join("; "));
+        Some(match (open + refuted, faults) {
             (0, 0) if self.is_interrupted() => Answer::doubtful(format!("Interrupted: {text}")),
             (0, 0) => Answer::good(text),
-            _ => Answer::bad(format!("{open} unexplained, {faults} faults: {text}")),
+            _ if refuted > 0 => {
+                let what =
+                    format!("{open} not as stated, {refuted} claims refuted, {faults} faults");
+                Answer::bad(format!("{what}: {text}"))
+            }
+            _ => Answer::bad(format!("{open} not as stated, {faults} faults: {text}")),
         })
     }
 
     fn write(&self, page: &mut Page) {
         if self.is_overview {
             writeln!(page);
-            let header =
-                ["study", "agree", "differ", "print wrong", "not compared", "open", "not run"];
+            let header = [
+                "study",
+                "agree",
+                "differ",
+                "print wrong",
+                "not compared",
+                "unexplained",
+                "open",
+                "not run",
+                "claims",
+            ];
             let rows = self.studies.iter().map(StudyVerdicts::overview).collect();
             let table = Table::new(&header, rows, 1);
-            page.put(table.optional(&["not run", "print wrong", "not compared"]));
+            page.put(table.optional(&[
+                "not run",
+                "print wrong",
+                "not compared",
+                "claims",
+                "unexplained",
+            ]));
         }
         for study in &self.studies {
             study.write(page, self.is_overview);
@@ -138,9 +196,11 @@ impl Report for VerdictReport {
 impl StudyVerdicts {
     /// Writes the facts; in an overview only those that are open.
     fn write(&self, page: &mut Page, is_overview: bool) {
-        let facts: Vec<&FactResult> =
-            self.facts.iter().filter(|it| !is_overview || it.verdict.is_open()).collect();
-        if is_overview && facts.is_empty() && self.faults.is_empty() {
+        let is_shown = |verdict: Verdict| !is_overview || verdict.is_open();
+        let facts: Vec<&FactResult> = self.facts.iter().filter(|it| is_shown(it.verdict)).collect();
+        let claims: Vec<&ExpectationResult> =
+            self.expectations.iter().filter(|it| is_shown(it.verdict)).collect();
+        if is_overview && facts.is_empty() && claims.is_empty() && self.faults.is_empty() {
             return;
         }
         writeln!(page);
@@ -148,11 +208,22 @@ impl StudyVerdicts {
         for fact in facts {
             page.labelled_as(fact.verdict.label(), sentence(fact), tone(fact.verdict));
         }
+        for claim in claims {
+            let reason = claim.reason.as_ref().map(|it| format!(" Reason: {it}."));
+            let text = format!("{}{}", claim.says, reason.unwrap_or_default());
+            page.labelled_as(claim.verdict.label(), text, tone(claim.verdict));
+        }
         for fault in &self.faults {
             page.labelled_as("fault", fault, Some(Tone::Bad));
         }
         if let Some(note) = self.note.as_ref().filter(|_| !is_overview) {
             page.labelled("note", note);
+        }
+        for table in self.tables.iter().filter(|_| !is_overview) {
+            writeln!(page);
+            page.paragraph(&table.title);
+            let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
+            page.put(Table::new(&header, table.rows.clone(), table.axes));
         }
     }
 }
@@ -169,8 +240,9 @@ fn sentence(fact: &FactResult) -> String {
     };
     let fitted = if fact.is_fitted { " Fitted." } else { "" };
     let reason = match (&fact.reason, fact.verdict) {
+        (Some(reason), Verdict::Unexplained) => format!(" Unexplained: {reason}."),
         (Some(reason), _) => format!(" Reason: {reason}."),
-        (None, Verdict::Unexplained) => " Reason: not found yet.".to_owned(),
+        (None, Verdict::NotAsStated) => " Reason: not found yet.".to_owned(),
         (None, _) => String::new(),
     };
     format!("{}: {}{numbers}{fitted}{reason}", fact.at, fact.says)
@@ -178,56 +250,13 @@ fn sentence(fact: &FactResult) -> String {
 
 const fn tone(verdict: Verdict) -> Option<Tone> {
     match verdict {
-        Verdict::Reproduced | Verdict::WithinTolerance => Some(Tone::Good),
-        Verdict::Differs => Some(Tone::Doubtful),
-        Verdict::Unexplained | Verdict::Stale | Verdict::Faulty => Some(Tone::Bad),
+        Verdict::Reproduced | Verdict::WithinTolerance | Verdict::Holds => Some(Tone::Good),
+        Verdict::Differs | Verdict::Unexplained => Some(Tone::Doubtful),
+        Verdict::NotAsStated | Verdict::Stale | Verdict::Refuted | Verdict::Faulty => {
+            Some(Tone::Bad)
+        }
         Verdict::PrintIsWrong | Verdict::NotComparable | Verdict::PictureOnly | Verdict::NotRun => {
             None
         }
-    }
-}
-
-/// The studies that the program contains.
-#[derive(Debug, Serialize)]
-pub struct StudyList {
-    studies: Vec<Listed>,
-}
-
-#[derive(Debug, Serialize)]
-struct Listed {
-    name: String,
-    title: String,
-    items: Vec<String>,
-    facts: usize,
-}
-
-impl StudyList {
-    /// Lists them.
-    pub fn of(studies: &[Study]) -> Self {
-        let listed = |study: &Study| Listed {
-            name: study.name.clone(),
-            title: study.title().to_owned(),
-            items: study.items().to_vec(),
-            facts: study.file.fact.iter().filter(|it| it.kind != Kind::Picture).count(),
-        };
-        Self { studies: studies.iter().map(listed).collect() }
-    }
-}
-
-impl Report for StudyList {
-    fn answer(&self) -> Option<Answer> {
-        let facts: usize = self.studies.iter().map(|it| it.facts).sum();
-        Some(Answer::good(format!("{} studies of {facts} published facts", self.studies.len())))
-    }
-
-    fn write(&self, page: &mut Page) {
-        writeln!(page);
-        let row = |it: &Listed| vec![it.name.clone(), it.title.clone(), it.items.join("; ")];
-        let rows = self.studies.iter().map(row).collect();
-        page.put(
-            Table::new(&["study", "shows", "reproduces"], rows, 3)
-                .named(1)
-                .optional(&["reproduces"]),
-        );
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The verdicts on published facts.
+//! The verdicts on published facts, and on our own claims.
 
 use serde::Serialize;
 
-/// The verdict on one published fact.
+/// The verdict on one published fact, or on one claim of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -19,10 +19,16 @@ pub enum Verdict {
     NotComparable,
     /// The source gives no number.
     PictureOnly,
-    /// Ours differs, and the study does not say why.
+    /// Ours differs, and the study says that it has no reason, and what was tried.
     Unexplained,
+    /// Ours differs, and the study does not say so, or its runs do not show its reason.
+    NotAsStated,
     /// The study says that ours differs, but it does not.
     Stale,
+    /// A claim of ours holds.
+    Holds,
+    /// A claim of ours does not hold.
+    Refuted,
     /// The expression has no value of the right kind.
     Faulty,
     /// A point is missing, or the fact needs a full run.
@@ -40,7 +46,10 @@ impl Verdict {
             Self::NotComparable => "not comparable",
             Self::PictureOnly => "picture only",
             Self::Unexplained => "differs, unexplained",
+            Self::NotAsStated => "differs, not as stated",
             Self::Stale => "no longer differs",
+            Self::Holds => "holds",
+            Self::Refuted => "does not hold",
             Self::Faulty => "faulty",
             Self::NotRun => "not run",
         }
@@ -49,13 +58,15 @@ impl Verdict {
     /// Returns whether the verdict makes the study fail.
     pub const fn is_open(self) -> bool {
         match self {
-            Self::Unexplained | Self::Stale | Self::Faulty => true,
+            Self::NotAsStated | Self::Stale | Self::Refuted | Self::Faulty => true,
             Self::Reproduced
             | Self::WithinTolerance
             | Self::Differs
+            | Self::Unexplained
             | Self::PrintIsWrong
             | Self::NotComparable
             | Self::PictureOnly
+            | Self::Holds
             | Self::NotRun => false,
         }
     }
@@ -70,7 +81,10 @@ impl Verdict {
             Self::NotComparable => "incomparable",
             Self::PictureOnly => "picture",
             Self::Unexplained => "unexplained",
+            Self::NotAsStated => "not stated",
             Self::Stale => "stale",
+            Self::Holds => "holds",
+            Self::Refuted => "refuted",
             Self::Faulty => "faulty",
             Self::NotRun => "not run",
         }

@@ -113,7 +113,8 @@ impl Requests {
             let needed_ns = u128::from(cuts) * (self.cost_max_ns + 1) + full_ns;
             needed_ns + u128::from(own_ns) <= queue_ns + behind_ns
         };
-        // One more cut needs Z + 1 and adds less than that, because no request costs more than Z.
+        // Monotone: one more cut adds Z + 1 to what is needed and at most Z to the other side,
+        // because no request costs more than Z.
         largest(0..=most, is_possible)
     }
 }

@@ -27,7 +27,8 @@ struct Question {
 }
 
 impl Question {
-    /// Returns `None` if the workload has no `batch_cost` or its requests have no costs.
+    /// Returns the question for these tasks; `None` if the workload has no `batch_cost` or its
+    /// requests have no costs.
     fn of(workload: &Workload, tasks: &[SporadicTask], sources: &[usize]) -> Option<Self> {
         let cost_max = workload.parameters.dqf.batch_cost?;
         let charges = RequestCharges::of_workload(workload)?;
@@ -98,7 +99,8 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     let solution = solve(&system);
     let response = solution.as_ref().map(|found| Duration::from_ns(found.response_ns));
     let bounds = vec![Bounds { mixed: response, ..Bounds::default() }; tasks.len()];
-    // By count, best effort may take the rest of z, or what the file allows; the cost limits it.
+    // By count, best effort may fill a batch up to z, or up to the file's limit if that is smaller;
+    // F limits it by cost.
     let fill_max = fill_limit(workload, tasks).min(system.batch_max);
     let fill_count = if best_effort_fill.is_zero() { 0 } else { fill_max };
     Some(Choice {

@@ -131,14 +131,16 @@ impl<'a> EdfEvaluation<'a> {
                 }
                 let due_ns = release_ns.checked_add(self.kinds[kind].0.deadline.ns())?;
                 let job = Job { window, kind, release_ns, due_ns };
-                worst = self.response_of_ns(&job)?.min(longest).max(worst);
+                if !self.is_within(&job, worst)? {
+                    worst = self.response_of_ns(&job)?.min(longest).max(worst);
+                }
             }
         }
         Some(worst)
     }
 
-    /// Returns the job's releases at which the number of requests due before it can change,
-    /// ascending.
+    /// Returns the releases of a job of kind `own` at which the number of requests due no later
+    /// than the job can change, ascending.
     fn releases(&self, own: usize, window: &Window) -> Option<Vec<u64>> {
         let deadline_ns = self.kinds[own].0.deadline.ns();
         let mut releases = vec![0];
@@ -193,6 +195,24 @@ impl<'a> EdfEvaluation<'a> {
         (sent_ns - job.release_ns).checked_add(self.last_batch_ns(job, batches))
     }
 
+    /// Returns whether one evaluation of N shows that the job responds within `worst_ns`: L is at
+    /// most any x with `N(a, t_x) <= x z`, and later batches complete no earlier. `None` if the
+    /// search is abandoned.
+    fn is_within(&self, job: &Job<'_>, worst_ns: u64) -> Option<bool> {
+        let Some(spare_ns) = worst_ns
+            .saturating_add(job.release_ns)
+            .checked_sub(job.window.carry_in_ns + self.last_batch_ns(job, 2))
+        else {
+            return Some(false);
+        };
+        let batches = spare_ns / self.full_batch_ns.max(1) + 1;
+        if batches < 2 {
+            return Some(false);
+        }
+        let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;
+        Some(ahead <= u128::from(batches) * u128::from(self.system.batch_max))
+    }
+
     /// Returns the latest dispatch of batch x.
     fn sent_ns(&self, job: &Job<'_>, batches: u64) -> Option<u64> {
         let full_ns = (batches - 1).checked_mul(self.full_batch_ns)?;
@@ -203,7 +223,7 @@ impl<'a> EdfEvaluation<'a> {
     fn requests_ahead(&self, job: &Job<'_>, sent_ns: u64) -> Option<u128> {
         self.spend(self.kinds.len() as u64)?;
         let mut ahead = 0_u128;
-        let mut carried = Vec::with_capacity(self.kinds.len() + 1);
+        let mut losses = Losses::default();
         for (kind, (task, count)) in self.kinds.iter().enumerate() {
             let is_own = kind == job.kind;
             let again_ns = job.window.again_ns.get(kind).copied();
@@ -215,7 +235,7 @@ impl<'a> EdfEvaluation<'a> {
                 let requests = tasks * u64::from(task.requests);
                 ahead += u128::from(jobs) * u128::from(requests);
                 if let Some(again_ns) = again_ns {
-                    carried.push((jobs - jobs_from(again_ns), requests));
+                    losses.add(jobs - jobs_from(again_ns), requests);
                 }
             };
             if is_own {
@@ -223,13 +243,13 @@ impl<'a> EdfEvaluation<'a> {
             }
             match job.due_ns.checked_sub(task.deadline.ns()) {
                 Some(latest_ns) => add(count - u64::from(is_own), latest_ns.min(sent_ns)),
-                // Due later: it may be in the carry-in and adds nothing to the window.
-                None if again_ns.is_some() => carried.push((0, count * u64::from(task.requests))),
+                // Every job of this kind is due later: it may be in the carry-in, but does not
+                // count in the window.
+                None if again_ns.is_some() => losses.add(0, count * u64::from(task.requests)),
                 None => {}
             }
         }
-        let lost = Losses::of(carried.into_iter()).least(job.window.carried);
-        Some(ahead.saturating_sub(lost))
+        Some(ahead.saturating_sub(losses.least(job.window.carried)))
     }
 
     /// Returns the cost of the job's last batch, including requests with later deadlines.

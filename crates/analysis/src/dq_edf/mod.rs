@@ -9,8 +9,8 @@
 //! Dual-queue EDF helps only if E, the number of requests that the tasks can release together,
 //! exceeds the device's queue. Up to that size a batch takes every pending request, dual-queue EDF
 //! and FIFO are the same scheduler, and the FIFO bound is exact. Beyond it, urgent requests go
-//! first, but a per-task bound that follows deadline order is looser than the FIFO bound, and
-//! deadlines must differ widely before the order outweighs this.
+//! first, but a per-task bound that follows deadline order is looser than the FIFO bound, and only
+//! with widely different deadlines does the gain outweigh this.
 
 mod evaluation;
 
@@ -123,7 +123,7 @@ fn as_fifo(system: &System, budget: &Budget) -> Option<Vec<Verdict>> {
     system.tasks.iter().zip(&verdicts).all(is_below).then_some(verdicts)
 }
 
-/// Climbs from R = 0 to a fixed point below `cap`, the longest window.
+/// Climbs from R = 0 to a fixed point of at most `cap`, the end of the longest window.
 fn climb(
     system: &System,
     demand: &Demand,

@@ -6,7 +6,7 @@ use crate::System;
 use crate::budget::Budget;
 use crate::dqf::demand::Kind;
 use crate::dqf::totals::Totals;
-use crate::dqf::{Demand, Steps, two_batches};
+use crate::dqf::{Demand, Derivation, Steps, two_batches};
 use crate::search::HORIZON_NS;
 
 /// A for each number of requests per job. A depends on a task only through this number, and not on
@@ -58,7 +58,8 @@ fn totals_of_others(system: &System, demand: &Demand, requests: u64) -> Totals {
     demand.totals(others.min(system.batch_max.into()), Some(requests))
 }
 
-/// Returns the sizes of the batch in flight: these totals, and z if the other tasks can fill it.
+/// Returns the possible sizes of the batch in flight: these totals, and z if the other tasks can
+/// fill a batch.
 fn carry_ins<'a>(
     system: &System,
     demand: &Demand,
@@ -79,7 +80,7 @@ pub struct BacklogStep {
     pub carry_ins: Vec<u64>,
     /// The size with the longest wait.
     pub in_flight: u64,
-    /// The batches after it, up to the job's last one.
+    /// The number of batches after it, up to the job's last one.
     pub batches: u64,
     /// The size of the last batch.
     pub last: u64,
@@ -116,24 +117,21 @@ pub fn backlog_steps(system: &System) -> Option<Vec<BacklogStep>> {
     demand.tasks_by_requests().keys().copied().map(step).collect()
 }
 
-/// Returns the steps of A that take exactly `response_ns` for a job of this many requests.
-pub(super) fn steps(
+/// Returns the derivation of A if it is exactly `response_ns` for a job of this many requests.
+pub(super) fn derivation(
     system: &System,
     demand: &Demand,
     requests: u64,
     response_ns: u64,
-) -> Option<Steps> {
+) -> Option<Derivation> {
     let totals = totals_of_others(system, demand, requests);
     carry_ins(system, demand, requests, &totals).find_map(|carry_in| {
         let time_ns = |count| system.batch_time_of_ns(count);
         let (batches, last_batch, longest_ns) = wait(system, demand, carry_in, time_ns)?;
         let full_batches = batches - 1;
-        (longest_ns == response_ns).then_some(Steps {
-            carry_in,
-            full_batches,
-            last_batch,
-            released_ns: 0,
-        })
+        let steps = Steps { carry_in, full_batches, last_batch, released_ns: 0 };
+        let queued = demand.requests_sum() - carry_in;
+        (longest_ns == response_ns).then(|| Derivation::at_once(steps, queued))
     })
 }
 
@@ -150,8 +148,8 @@ pub(crate) fn longest_ns(
     longest.filter(|&ns| ns <= HORIZON_NS)
 }
 
-/// Returns the batches after a batch in flight of this size, the size of the last one, and the time
-/// of all of them in ns.
+/// Returns the number of batches after a batch in flight of this size, the size of the last one,
+/// and the time of all batches in ns.
 fn wait(
     system: &System,
     demand: &Demand,
@@ -162,7 +160,7 @@ fn wait(
     let full_ns = system.table.time_max(system.batch_max).ns();
     let queued = sum - in_flight;
     let batches = queued.div_ceil(batch_max);
-    // The batch before the last one has just taken z others.
+    // The batch before the last one took z other requests.
     let behind = if batches == 1 { queued } else { sum - batch_max };
     let last = behind.min(batch_max);
     let response = time_ns(in_flight)

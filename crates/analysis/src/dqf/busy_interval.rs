@@ -8,8 +8,8 @@ use crate::{Inapplicable, System, Verdict};
 /// Returns the busy-interval bound, the same for every task.
 ///
 /// # Bound
-/// `R = (L + 1) b(z)` with L an x >= 1 such that `sum ceil(x b(z) / p_i) e_i <= x z`: the least one,
-/// except close to the capacity, where a larger one may be found sooner.
+/// `R = (L + 1) b(z)` with L an x >= 1 such that `sum ceil(x b(z) / p_i) e_i <= x z`: the least
+/// one, except close to the capacity, where a larger one may be found sooner.
 ///
 /// # Source
 /// Dissertation Lemma 9.2.4 and equation 9.2.6.7. **Corrections**: the lemma as a statement about L
@@ -22,8 +22,8 @@ use crate::{Inapplicable, System, Verdict};
 /// None: if no window closes, the verdict says so.
 ///
 /// # Complexity
-/// O(n) per round, with at most 10,000 rounds and then 100. With more than 400 different tasks, the
-/// first rounds evaluate at most 2^22 terms together.
+/// O(n) per round, with at most 10,000 rounds and then fewer than 100 more. With more than 400
+/// different tasks, the first rounds evaluate at most 2^22 terms together.
 pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let response_ns = Caps::of(system).busy_ns;
     Ok(vec![verdict(response_ns); system.tasks.len()])

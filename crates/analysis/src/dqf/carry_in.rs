@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Counts the requests that the batch in flight at a window's start can hold, and the requests that
-//! the window therefore cannot contain. Holds for any order of the queue.
+//! the window therefore cannot contain. The counts hold for any order of the queue.
 
 use crate::System;
 use crate::dqf::Demand;
@@ -24,8 +24,9 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
 
 /// Returns the sizes that Theorem 1 must try while no task can have two jobs in the carry-in.
 ///
-/// A carry-in that holds parts of jobs counts as these whole jobs, or as a full batch if they are
-/// more: it then ends at the same instant, began earlier, and takes no less from the window.
+/// A carry-in that holds parts of jobs counts as if it held the whole jobs, or as a full batch if
+/// the whole jobs do not fit into a batch: it then ends at the same instant, began earlier, and
+/// takes no less from the window.
 ///
 /// # Source
 /// `docs/theory/dual-queue-fifo.md` section 3, `proofs/FixedPoint.v`, `carry_in`.
@@ -66,11 +67,12 @@ impl Room {
     }
 }
 
-/// Counts the requests that a carry-in can hold by l_i, the jobs that each removes from a window.
+/// Counts the requests that a carry-in can hold, by l_i: the number of jobs that each of them
+/// removes from a window.
 ///
-/// Counting replaces sorting, because nearly all requests remove one job. A request that removes
-/// more jobs than the last bucket's index counts in that bucket, which lowers the loss and is
-/// therefore safe.
+/// Counting replaces sorting, because nearly all requests remove one job. The last bucket also
+/// counts the requests that remove more jobs than its index, which lowers the loss and is therefore
+/// safe.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Losses([u64; 8]);
 
@@ -79,9 +81,14 @@ impl Losses {
     pub(crate) fn of(kinds: impl Iterator<Item = (u64, u64)>) -> Self {
         let mut losses = Self::default();
         for (jobs, requests) in kinds {
-            *losses.bucket(jobs) += requests;
+            losses.add(jobs, requests);
         }
         losses
+    }
+
+    /// Counts requests that each remove that many jobs.
+    pub(crate) fn add(&mut self, jobs: u64, requests: u64) {
+        *self.bucket(jobs) += requests;
     }
 
     /// Returns the counts with `requests` moved from one l_i to another.

@@ -42,8 +42,9 @@ impl Kind {
         delta_ns / self.period_ns + 1
     }
 
-    /// Returns theta: the earliest release of a task with as many jobs in the carry-in as fit, counted
-    /// from the start of the carry-in, which takes `carry_in_ns`. No response exceeds `response_ns`.
+    /// Returns theta: the earliest next release of a task that has as many jobs in the carry-in as
+    /// fit. Theta counts from the start of the carry-in, which takes `carry_in_ns`; no response
+    /// exceeds `response_ns`.
     pub(crate) fn again_ns(&self, carry_in_ns: u64, response_ns: u64) -> u64 {
         match response_ns.checked_sub(carry_in_ns) {
             Some(spare) => self.period_ns - spare % self.period_ns,
@@ -72,8 +73,8 @@ pub(crate) struct Demand {
     kind_of_task: Vec<usize>,
     /// The number of tasks with each e.
     tasks_by_requests: BTreeMap<u64, u64>,
-    /// `sum e / p`, the requests released per ns in the long run, in units of 2^-64 and rounded down
-    /// for each kind.
+    /// `sum e / p`, the requests released per ns in the long run, in units of 2^-64 and rounded
+    /// down for each kind.
     rate: u128,
 }
 
@@ -146,8 +147,8 @@ impl Demand {
         self.released(|period_ns| period_ns < delta_ns, |period_ns| delta_ns.div_ceil(period_ns))
     }
 
-    /// Returns the requests of all tasks. Each task has `jobs(p)` jobs if `is_short(p)`, which holds
-    /// for all periods below some value, and one otherwise.
+    /// Returns the requests of all tasks. Each task has `jobs(p)` jobs if `is_short(p)`, which
+    /// holds for all periods below some value, and one otherwise.
     fn released(&self, is_short: impl Fn(u64) -> bool, jobs: impl Fn(u64) -> u64) -> u128 {
         let short = self.kinds.partition_point(|kind| is_short(kind.period_ns));
         let of_kind =
@@ -216,8 +217,8 @@ impl Demand {
         &self.tasks_by_requests
     }
 
-    /// Returns the totals up to `max` of whole jobs, one per task; without one task whose e is
-    /// `left_out`.
+    /// Returns the totals, up to `max`, that whole jobs can add up to, with at most one job per
+    /// task and without one task whose e is `left_out`.
     pub(crate) fn totals(&self, max: u64, left_out: Option<u64>) -> Totals {
         let mut totals = Totals::new(max);
         for (&requests, &count) in &self.tasks_by_requests {

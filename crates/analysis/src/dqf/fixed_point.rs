@@ -11,6 +11,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::System;
 use crate::budget::Budget;
@@ -18,7 +19,7 @@ use crate::climb::{self, Responses, exceeds, smaller};
 use crate::dqf::backlog::{self, Backlog};
 use crate::dqf::carry_in::{self, Losses, Room};
 use crate::dqf::demand::Kind;
-use crate::dqf::{Caps, Demand, Steps, busy_interval, linear};
+use crate::dqf::{Caps, Demand, Derivation, Steps, busy_interval, linear};
 use crate::search::{HORIZON_NS, OFFSETS_MAX, largest};
 
 /// The number of binary places of the rate at which requests are released.
@@ -71,7 +72,8 @@ pub(super) fn is_within(
     responses.is_some_and(|responses| !exceeds(&responses, limits_ns))
 }
 
-/// Climbs from R = 0 to a fixed point below `cap`; `None` as soon as it must lie beyond `limits_ns`.
+/// Climbs from R = 0 to a fixed point of at most `cap`; `None` as soon as it must lie beyond
+/// `limits_ns`.
 fn climb(
     system: &System,
     demand: &Demand,
@@ -85,13 +87,13 @@ fn climb(
     })
 }
 
-/// Returns the steps of the bound of each kind; `None` if it has no such steps, or if the search
-/// exceeds its budget.
-pub(super) fn steps(system: &System, demand: &Demand) -> Vec<Option<Steps>> {
+/// Returns the derivation of each kind's bound; `None` if the bound does not consist of such steps,
+/// or if the search exceeds its budget.
+pub(super) fn derivations(system: &System, demand: &Demand) -> Vec<Option<Derivation>> {
     let budget = Budget::of_tasks(system.tasks.len());
     let responses = responses(system, demand, &Caps::of(system), &budget);
     let (budget, backlog) = (Budget::of_tasks(system.tasks.len()), OnceCell::new());
-    FifoEvaluation::new(system, demand, &budget, &backlog, &responses).steps(&responses)
+    FifoEvaluation::new(system, demand, &budget, &backlog, &responses).derivations(&responses)
 }
 
 /// One evaluation of F at R.
@@ -108,7 +110,7 @@ struct FifoEvaluation<'a> {
     /// Whether every R_i < p_i: then no task has two jobs pending, and A applies.
     is_strictly_within: bool,
     batch_max: u64,
-    /// The most requests of one job.
+    /// The largest number of requests in one job.
     requests_max: u64,
     full_batch_ns: u64,
     /// `b(z) sum e_i / p_i`, the requests released while a full batch is served, rounded up to
@@ -123,8 +125,9 @@ struct CarryIn {
     /// theta per kind, for as many jobs of a task as fit into the batch; empty if nothing is taken
     /// from the window.
     again_ns: Vec<u64>,
-    /// The requests of all of these jobs but the last of each task: theta of one job less is 0, so
-    /// they take nothing from the window.
+    /// The requests of these jobs without each task's last one. A task with one job less in the
+    /// carry-in may release again at the window's start, so these requests take nothing from the
+    /// window.
     free: u64,
 }
 
@@ -202,8 +205,8 @@ impl<'a> FifoEvaluation<'a> {
         Some(worst)
     }
 
-    /// Returns whether the budget may suffice for the windows after this many carry-ins: every kind is
-    /// evaluated at every release, and nearly every kind has its own releases.
+    /// Returns whether the budget may suffice for the windows after this many carry-ins: every kind
+    /// is evaluated at every release, and nearly every kind has its own releases.
     fn can_afford_windows(&self, count: usize) -> bool {
         let kinds = self.demand.kinds.len() as u64;
         let least = self.terms(count).and_then(|terms| terms.checked_mul(kinds));
@@ -217,10 +220,11 @@ impl<'a> FifoEvaluation<'a> {
         }
         let time_ns = |size| self.system.batch_time_of_ns(size);
         let room = |size| Room::of(&self.demand.kinds, bounded, time_ns(size));
-        // The largest carry-in that takes nothing is worse than all smaller ones.
+        // The largest carry-in that takes nothing from the window is worse than all smaller ones.
         let first = largest(0..=self.batch_max, |size| room(size).free >= size);
         let last = largest(0..=self.batch_max, |size| room(size).all >= size);
-        // Of the sizes that take equally long, the smallest is worst: a larger one takes more away.
+        // Of the sizes that take equally long, the smallest is worst: a larger one takes more
+        // requests from the window.
         let is_worse = |&size: &u64| size == first || time_ns(size) > time_ns(size - 1);
         (first..=last).filter(is_worse).collect()
     }
@@ -268,8 +272,8 @@ impl<'a> FifoEvaluation<'a> {
         Some(())
     }
 
-    /// Returns an instant from which on no job in the window responds later than the smallest entry
-    /// of `worst`; `u64::MAX` if the tasks leave no capacity.
+    /// Returns an instant after which no job released in the window has a response longer than the
+    /// smallest entry of `worst`; `u64::MAX` if the tasks leave no capacity.
     ///
     /// # Bound
     /// A job released at a waits for at most `ceil(N / z)` batches after the carry-in, its own
@@ -386,7 +390,7 @@ impl<'a> FifoEvaluation<'a> {
         u32::try_from(requests).unwrap_or(u32::MAX).min(self.system.batch_max)
     }
 
-    /// Counts what the carry-in can take away from a window of that length.
+    /// Counts the requests that the carry-in can take from a window of this length.
     fn losses(&self, carry_in: &CarryIn, delta_ns: u64) -> Losses {
         let kinds = self.demand.kinds.iter().zip(&carry_in.again_ns);
         let last_jobs = kinds
@@ -396,7 +400,7 @@ impl<'a> FifoEvaluation<'a> {
 
     /// Returns, for each kind, steps that add up to exactly its response; `None` if the response
     /// comes from another bound, or if the search exceeds the budget.
-    fn steps(&self, responses: &Responses) -> Vec<Option<Steps>> {
+    fn derivations(&self, responses: &Responses) -> Vec<Option<Derivation>> {
         let mut steps = vec![None; responses.len()];
         if self.is_strictly_within && self.demand.requests_sum() > self.batch_max {
             let mut known = BTreeMap::new();
@@ -404,8 +408,9 @@ impl<'a> FifoEvaluation<'a> {
             {
                 let Some(response) = *response else { continue };
                 let of_backlog =
-                    || backlog::steps(self.system, self.demand, kind.requests, response);
-                *steps = *known.entry((kind.requests, response)).or_insert_with(of_backlog);
+                    || backlog::derivation(self.system, self.demand, kind.requests, response);
+                let known = known.entry((kind.requests, response)).or_insert_with(of_backlog);
+                steps.clone_from(known);
             }
         }
         if let Some(bounded) = self.bounded.as_deref() {
@@ -415,7 +420,11 @@ impl<'a> FifoEvaluation<'a> {
     }
 
     /// Adds steps of W for the kinds that have none; `None` once the budget is spent.
-    fn add_steps_of_windows(&self, responses: &[u64], steps: &mut [Option<Steps>]) -> Option<()> {
+    fn add_steps_of_windows(
+        &self,
+        responses: &[u64],
+        steps: &mut [Option<Derivation>],
+    ) -> Option<()> {
         for size in self.carry_in_sizes(responses) {
             self.add_steps_of_window(&self.carry_in(size, responses), responses, steps)?;
         }
@@ -427,7 +436,7 @@ impl<'a> FifoEvaluation<'a> {
         &self,
         carry_in: &CarryIn,
         responses: &[u64],
-        steps: &mut [Option<Steps>],
+        steps: &mut [Option<Derivation>],
     ) -> Option<()> {
         let pending = responses.iter().zip(&*steps).filter(|(_, steps)| steps.is_none());
         let Some(longest) = pending.map(|(&response, _)| response).max() else { return Some(()) };
@@ -436,10 +445,10 @@ impl<'a> FifoEvaluation<'a> {
         if self.fill_offsets(&mut offsets, carry_in, longest.max(carry_in.time_ns)).is_none() {
             return Some(());
         }
-        for release_ns in offsets {
+        for &release_ns in &offsets {
             self.budget.afford(self.terms(1)?).then_some(())?;
             // One below each bound, so that only a response as long as the bound raises an entry.
-            let below = |(&response, steps): (&u64, &Option<Steps>)| match steps {
+            let below = |(&response, steps): (&u64, &Option<Derivation>)| match steps {
                 None => response.saturating_sub(1),
                 Some(_) => u64::MAX,
             };
@@ -451,14 +460,20 @@ impl<'a> FifoEvaluation<'a> {
                 continue;
             };
             let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
+            let requested = OnceCell::new();
             for ((&response, &worst), steps) in responses.iter().zip(&worst).zip(&mut *steps) {
                 if worst == response && steps.is_none() {
                     let last_batch = self.batch_of_ns(response + release_ns - before_ns);
-                    *steps = last_batch.map(|last_batch| Steps {
-                        carry_in: carry_in.requests,
-                        full_batches,
-                        last_batch,
-                        released_ns: release_ns,
+                    let requested = requested
+                        .get_or_init(|| self.requested(carry_in, &offsets, release_ns).into());
+                    *steps = last_batch.map(|last_batch| Derivation {
+                        steps: Steps {
+                            carry_in: carry_in.requests,
+                            full_batches,
+                            last_batch,
+                            released_ns: release_ns,
+                        },
+                        requested: Rc::clone(requested),
                     });
                 }
             }
@@ -466,11 +481,27 @@ impl<'a> FifoEvaluation<'a> {
         Some(())
     }
 
-    /// Returns the full batches between the carry-in and the batch of a job that is released
-    /// `release_ns` into the window; `None` if nothing is ahead of it.
-    fn full_batches_ahead(&self, carry_in: &CarryIn, release_ns: u64) -> Option<u64> {
+    /// Returns N(a): the requests up to and including those of a job that is released `release_ns`
+    /// into the window.
+    fn ahead(&self, carry_in: &CarryIn, release_ns: u64) -> u128 {
         let lost = self.losses(carry_in, release_ns).least(carry_in.requests);
-        let ahead = self.demand.closed(release_ns).saturating_sub(lost);
+        self.demand.closed(release_ns).saturating_sub(lost)
+    }
+
+    /// Returns N at each of the offsets up to `release_ns` at which it rises.
+    fn requested(&self, carry_in: &CarryIn, offsets: &[u64], release_ns: u64) -> Vec<(u64, u64)> {
+        let until = offsets.iter().copied().take_while(|&offset| offset <= release_ns);
+        let ahead = |offset| u64::try_from(self.ahead(carry_in, offset)).unwrap_or(u64::MAX);
+        let mut steps: Vec<(u64, u64)> = until.map(|offset| (offset, ahead(offset))).collect();
+        steps.dedup_by_key(|step| step.1);
+        steps.retain(|step| step.1 > 0);
+        steps
+    }
+
+    /// Returns the number of full batches between the carry-in and the batch of a job that is
+    /// released `release_ns` into the window; `None` if nothing is ahead of it.
+    fn full_batches_ahead(&self, carry_in: &CarryIn, release_ns: u64) -> Option<u64> {
+        let ahead = self.ahead(carry_in, release_ns);
         u64::try_from(ahead.checked_sub(1)? / u128::from(self.batch_max)).ok()
     }
 
@@ -504,8 +535,9 @@ mod tests {
         tight(&system).unwrap().iter().map(|it| it.bound()).collect()
     }
 
-    /// Pins a case that depends on where the loss of the job's own task is counted. Counted at the
-    /// last dispatch, like the loss of the other tasks, it gives 15 and 17.
+    /// Pins a case that depends on where the loss of the job's own task is counted. If it were
+    /// counted at the last dispatch, like the loss of the other tasks, the bounds would be 15 and
+    /// 17.
     #[test]
     fn the_loss_of_the_own_task_is_counted_at_its_release() {
         let found = bounds([(3, 12), (3, 14)], &[3, 5, 6, 7]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The linear bound: full batches keep up, so only E requests and two batches precede a job.
+//! The linear bound: full batches keep up with the releases, so a response takes at most the time
+//! of E - 1 requests at the rate of full batches, plus two full batches.
 
 use crate::dqf::Demand;
 use crate::search::{HORIZON_NS, verdict};
@@ -36,7 +37,7 @@ pub(super) fn response_ns(system: &System, demand: &Demand) -> Result<Option<u64
     if !demand.is_within_capacity(batch_max, full_batch_ns) {
         return Err(Inapplicable::Overload { batch_max });
     }
-    // Without tasks no job can respond.
+    // Saturation is safe: without tasks no job needs a bound.
     let others = u128::from(demand.requests_sum().saturating_sub(1));
     let full_batch = u128::from(full_batch_ns);
     let response = (full_batch * others).div_ceil(u128::from(batch_max)) + 2 * full_batch;

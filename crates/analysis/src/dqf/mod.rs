@@ -36,6 +36,7 @@ pub(crate) use busy_interval::window_batches;
 #[cfg(test)]
 pub(crate) use demand::BUILT;
 pub(crate) use demand::Demand;
+pub(crate) use steps::{Derivation, derivations};
 
 use crate::budget::Budget;
 use crate::climb::smaller;

@@ -2,12 +2,15 @@
 //! The steps of a bound of dual-queue FIFO: what a job waits for at worst. `tidegate check
 //! --explain` prints them; no proof rests on them.
 
+use std::rc::Rc;
+
 use tidegate_model::Duration;
 
 use crate::System;
 use crate::dqf::{fixed_point, two_batches};
 
-/// A longest response time as its steps: a batch in flight, full batches, and the job's own batch.
+/// A job's longest response time as a sequence of steps: a batch in flight, full batches, and the
+/// job's own batch.
 ///
 /// ```text
 ///   [ carry-in ][ full ][ full ][ last: the job's ]
@@ -17,13 +20,29 @@ use crate::dqf::{fixed_point, two_batches};
 pub struct Steps {
     /// The real-time requests of the batch in flight at the window's start.
     pub carry_in: u64,
-    /// The number of full batches between it and the job's own.
+    /// The number of full batches between the carry-in and the job's own batch.
     pub full_batches: u64,
     /// The largest number of real-time requests in the job's own batch.
     pub last_batch: u64,
     /// The time from the window's start to the job's release, in ns; it is not part of the
     /// response.
     pub released_ns: u64,
+}
+
+/// The steps of a bound, and the requests that its argument counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Derivation {
+    pub(crate) steps: Steps,
+    /// Pairs of an instant in ns after the window's start, and the requests behind the batch in
+    /// flight that are released up to it; the last pair is the job's release.
+    pub(crate) requested: Rc<[(u64, u64)]>,
+}
+
+impl Derivation {
+    /// Returns the derivation of a window in which `requests` are released at its start.
+    pub(super) fn at_once(steps: Steps, requests: u64) -> Self {
+        Self { steps, requested: Rc::new([(0, requests)]) }
+    }
 }
 
 impl Steps {
@@ -58,12 +77,19 @@ impl Steps {
 /// # Complexity
 /// The same as [`super::tight`].
 pub fn steps(system: &System) -> Vec<Option<Steps>> {
+    let kinds = derivations(system);
+    let steps: Vec<Option<Steps>> = kinds.iter().map(|it| Some(it.as_ref()?.steps)).collect();
+    system.tasks.demand().per_task(&steps).collect()
+}
+
+/// Returns the derivation of each kind's bound; `None` as in [`steps`].
+pub(crate) fn derivations(system: &System) -> Vec<Option<Derivation>> {
     let demand = system.tasks.demand();
     if let Some(steps) = two_batches::steps(system, demand) {
-        return vec![Some(steps); system.tasks.len()];
+        let derivation = Derivation::at_once(steps, steps.last_batch);
+        return vec![Some(derivation); demand.kinds.len()];
     }
-    let kinds = fixed_point::steps(system, demand);
-    demand.per_task(&kinds).collect()
+    fixed_point::derivations(system, demand)
 }
 
 #[cfg(test)]

@@ -71,8 +71,8 @@ fn headroom_is_what_a_larger_workload_would_be_granted() {
     assert_eq!(too_many.answer, Answer::NotProven);
     let room = &headroom(&cameras(25))[0];
     assert_eq!((room.more, room.count_max), (0, 24));
-    // Some z still has a bound. 2A + 25B = 310.6 ms would exceed the period, where two batches no
-    // longer suffice.
+    // Some z still has a bound, but not within the deadline: 2A + 25B = 310.6 ms exceeds the
+    // period, so two batches no longer suffice.
     assert_eq!(too_many.limit, Some(Limit::Deadline { task: 0 }));
     let fixed = format!("[policy]\nname = \"dqf\"\nbatch = 8\n{}", cameras(10));
     assert_eq!((dqf(&fixed).batch_max, headroom(&fixed)[0].count_max), (8, 16));
@@ -95,8 +95,8 @@ fn beyond_capacity_there_is_no_bound_and_it_is_said() {
     assert_eq!(assessment.best_effort_fill, 0);
 }
 
-/// Goal: capacity is blamed only if the tasks' own periods exceed it. Method: a task of 6 % load, with
-/// jitter that leaves 1 ms of its period.
+/// Goal: capacity is blamed only if the tasks' own periods exceed it. Method: a task of 6 % load,
+/// with jitter that leaves 1 ms of its period.
 #[test]
 fn jitter_that_leaves_too_short_a_period_is_named() {
     let task = |jitter: &str| format!("{}jitter = \"{jitter}\"\n", cameras(1));
@@ -275,8 +275,8 @@ fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
     workload
 }
 
-/// Goal: reads that may wait behind unmeasured deferred writes get no bound; writes alone have
-/// their tables, and the doubt about deferred writes is stated.
+/// Goal: reads that may wait behind unmeasured deferred writes get no bound; a workload of writes
+/// alone gets bounds from its tables, with the doubt about deferred writes.
 #[test]
 fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
     let is_silent = |workload: &Workload, policy| {
@@ -335,8 +335,8 @@ fn a_void_premise_leaves_no_bound() {
 const HOST: &str =
     "[host]\nrelease = \"3ms\"\nsubmit = \"1ms\"\ncomplete = \"1ms\"\nreply = \"2ms\"\n";
 
-/// Each of two batches contains h = 2 ms, and the client waits 3 ms before the policy and 2 ms after
-/// it.
+/// Each of two batches contains h = 2 ms, and the client waits 3 ms before the policy and 2 ms
+/// after it.
 #[test]
 fn a_bound_behind_the_host_is_the_clients() {
     let whole =
@@ -426,8 +426,8 @@ fn a_deadline_within_the_hosts_own_time_is_not_proven() {
     }
 }
 
-/// Goal: the short answer agrees with the full assessment for every policy, on sets of tasks that can
-/// be proven and on sets that cannot.
+/// Goal: the short answer agrees with the full assessment for every policy, on sets of tasks that
+/// can be proven and on sets that cannot.
 #[test]
 fn the_short_answer_is_that_of_the_assessment() {
     let door = "[[task]]\nname = \"door\"\ncount = 2\nperiod = \"100ms\"\nsize = \"128KiB\"\n";

@@ -117,7 +117,8 @@ fn buffers_that_do_not_cover_the_deadline_take_bounds_by_deadline_away() {
         let answer = assess(&both(200), policy).answer;
         assert!(matches!(answer, Answer::NotApplicable { .. }), "{policy}");
     }
-    // In release order a deadline gives no task extra time; no column promises more either.
+    // In release order a late deadline does not let a task fall behind. The column of `edf` stays
+    // empty.
     assert_eq!(assess(&both(200), PolicyName::Dqf).answer, Answer::Proven);
     assert!(compare(&both(200), PolicyName::Dqf).iter().all(|others| others.edf.is_none()));
 }

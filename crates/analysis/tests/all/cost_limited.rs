@@ -55,18 +55,20 @@ fn batches_are_counted_by_what_does_not_fit() {
     assert_eq!(bound(&[(4, 10)], NEVER, 9, 10, 0), Some(4 * 100 + 40), "each alone");
 }
 
-/// Only a job that is released twice during the wait may follow in the last batch.
+/// Only a task that releases a second job during the wait can add requests to the last batch.
 #[test]
 fn what_comes_again_may_ride_in_the_last_batch() {
     // R = 280 and the last batch is sent by 170, so periods up to 450 count.
     let kinds = &[(2, 10), (2, 30)];
     assert_eq!(bound(kinds, 451, 9, 70, 0), Some(280));
-    // All but one task of 20 or 60 give 60; Z - c = 60; C - Z - 1 = 9; so the least is 9.
+    // Both tasks come again: without the cheaper one, they add 60. Z - c = 60, and C - (Z + 1) = 9
+    // is the least.
     assert_eq!(bound(kinds, 450, 9, 70, 0), Some(280 + 9));
     assert_eq!(bound(kinds, 289, 9, 70, 0), None, "not below the period");
     assert_eq!(bound(kinds, 290, 9, 70, 0), Some(289));
-    // Each of the eight requests may be alone in its batch: 10 and 30 exceed Z = 30. All tasks come again
-    // and C - Z - 1 = 129, but beside the job's last request the batch holds at most Z - c = 20.
+    // Each of the eight requests may be alone in its batch: 10 and 30 exceed Z = 30. All tasks come
+    // again and `C - (Z + 1) = 129`, but beside the job's last request the batch holds at most
+    // `Z - c = 20`.
     assert_eq!(bound(&[(4, 10), (4, 30)], 1_500, 9, 30, 0), Some(8 * 100 + 160 + 20));
 }
 

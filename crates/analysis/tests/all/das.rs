@@ -57,7 +57,7 @@ fn nothing_is_promised_where_positions_are_not_known() {
     assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
 }
 
-/// Tokens hand over the requests of a job one by one: the test treats each of them as a task.
+/// Tokens hand over the requests of a job one by one: the analysis treats each of them as a task.
 #[test]
 fn jobs_that_tokens_split_are_promised_request_by_request() {
     let mut workload = workload(ms(30));

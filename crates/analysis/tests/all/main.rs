@@ -3,7 +3,9 @@
 
 mod assessment;
 mod by_deadline;
+mod closed_loops;
 mod cost_limited;
+mod curves;
 mod das;
 mod maxtor;
 mod rtio;

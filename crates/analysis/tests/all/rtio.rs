@@ -176,8 +176,8 @@ fn priority_is_promised_by_the_times_of_the_drive() {
     assert!(matches!(four.answer, Answer::NotApplicable { .. }));
 }
 
-/// Goal: a drive contract is not used beyond the depth at which it was measured. Method: 5 of 20,
-/// with up to 6 real-time requests.
+/// Goal: a drive contract is not used beyond the depth at which it was measured. Method: contracts
+/// measured at different depths, on a drive of 20 slots; up to 6 real-time requests.
 #[test]
 fn contracts_hold_at_the_depth_at_which_they_were_measured() {
     let contracts = "starvation_ns_max = 90_000_000\npriority_ns_max = [12_000_000, 20_000_000]\n";
@@ -257,7 +257,8 @@ fn headroom_counts_what_the_contract_carries() {
     assert_eq!(count_max(PolicyName::RtioPriority), 0);
 }
 
-/// A gate that stays closed while tasks pause is reported: drain(1) + drain(1) = 30 ms.
+/// A gate that stays closed while tasks pause is reported: with a deadline below
+/// drain(1) + drain(1) = 30 ms.
 #[test]
 fn best_effort_that_waits_for_a_pause_is_told_so() {
     for (deadline, is_said) in [("29ms", true), ("30ms", false)] {

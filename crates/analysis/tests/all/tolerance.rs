@@ -57,8 +57,8 @@ fn nothing_is_tolerated_where_nothing_is_proven() {
     assert_eq!(tolerance(&empty, &assess(&empty, PolicyName::Dqf)), None);
 }
 
-/// With a depth of 1, the bound is the one for batches of one request: 4 b(1) = 44 ms, so 14 ms
-/// each.
+/// With a depth of 1, the bound is the one for batches of one request: 4 b(1) = 44 ms, so each
+/// batch tolerates 14 ms.
 #[test]
 fn regulators_are_part_of_the_plan() {
     let mut limited = workload(4);
@@ -85,17 +85,17 @@ fn by_cost(cost_max_ms: u64) -> Workload {
     workload
 }
 
-/// 2 A + C = 24 ms: 38 ms for A. The longest batch takes 10 + 6 ms, which 237.5 % more make 54 ms,
-/// 38 ms more.
+/// 2 A + C = 24 ms: 38 ms for A. The longest batch takes 10 + 6 ms; 237.5 % more is 54 ms, 38 ms
+/// longer.
 #[test]
 fn a_plan_by_cost_gives_its_slack_to_each_batch() {
     let found = found(&by_cost(6), PolicyName::Dqf);
     assert_eq!((found.added, found.factor_ppm), (ms(38), 2_375_000));
 }
 
-/// 10 % more: A = 11 ms and C = 4.4 ms are planned, so the bound is 26.4 ms, and 36.8 ms are left
-/// for each batch. Counted from the drive's own A, it is 1 ms more. The policy counts each request
-/// as 1.1 ms.
+/// With a margin of 10 %, A = 11 ms and C = 4.4 ms are planned, so the bound is 26.4 ms, and
+/// 36.8 ms are left for each batch. Counted from the drive's own A, 37.8 ms are left. The policy
+/// charges each request 1.1 ms.
 #[test]
 fn a_margin_counts_in_a_plan_by_cost() {
     let with = Workload { margin_ppm: 100_000, ..by_cost(6) };
@@ -116,7 +116,8 @@ fn a_margin_never_makes_a_request_cost_more_than_a_batch_may() {
     assert_eq!(cost.cost_max, Duration::from_us(1_100));
 }
 
-/// Each policy of best-effort depth rests on its own contract; the others do not matter to it.
+/// Each policy that limits the best-effort depth rests on one contract; the others do not matter to
+/// it.
 #[test]
 fn each_contract_has_its_own_tolerance() {
     let mut workload = workload(1);

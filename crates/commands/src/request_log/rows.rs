@@ -13,8 +13,8 @@ use tidegate_model::{Class, Op, Outcome, PolicyName, Time};
 use tidegate_platform::{FileFault, NewFile};
 use zstd::stream::write::Encoder;
 
-/// A file that is written no more after an error: a repeated buffer would begin in the middle of a
-/// row.
+/// A file to which nothing is written after an error: a buffer that is written again would begin in
+/// the middle of a row.
 struct Strict {
     file: File,
     has_failed: bool,
@@ -94,26 +94,28 @@ const COLUMNS: [&str; 13] = [
     "outcome",
 ];
 
-/// A row of the file, in the order of [`COLUMNS`].
-#[derive(Serialize)]
-struct Row<'a> {
-    policy: &'static str,
-    request: u64,
-    source: &'a str,
-    class: &'static str,
-    op: &'static str,
-    offset_bytes: u64,
-    size_bytes: u64,
-    released_ns: u64,
-    due_ns: Option<u64>,
-    batch: Option<u64>,
-    dispatched_ns: Option<u64>,
-    ended_ns: u64,
-    outcome: &'static str,
+/// A row of the file, in the order of its columns; `docs/reference/request-log.md` describes them.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the columns of the page")]
+pub struct RequestRow<'a> {
+    pub policy: &'a str,
+    pub request: u64,
+    pub source: &'a str,
+    pub class: &'static str,
+    pub op: &'static str,
+    pub offset_bytes: u64,
+    pub size_bytes: u64,
+    pub released_ns: u64,
+    pub due_ns: Option<u64>,
+    pub batch: Option<u64>,
+    pub dispatched_ns: Option<u64>,
+    pub ended_ns: u64,
+    pub outcome: &'static str,
 }
 
-impl<'a> Row<'a> {
-    fn of(policy: PolicyName, source: &'a str, ended: &EndedRequest) -> Self {
+impl<'a> RequestRow<'a> {
+    /// Returns the row of a request that a policy served.
+    pub fn of(policy: PolicyName, source: &'a str, ended: &EndedRequest) -> Self {
         let request = &ended.request;
         Self {
             policy: policy.name(),
@@ -173,16 +175,11 @@ impl RequestRows {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn put(
-        &mut self,
-        policy: PolicyName,
-        source: &str,
-        ended: &EndedRequest,
-    ) -> io::Result<()> {
+    pub fn put(&mut self, row: &RequestRow<'_>) -> io::Result<()> {
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
-                self.csv.serialize(Row::of(policy, source, ended))?;
+                self.csv.serialize(row)?;
             }
             None => self.beyond += 1,
         }
@@ -222,7 +219,7 @@ pub struct EndedRows {
     pub fault: Option<io::Error>,
 }
 
-/// Cuts a file behind its last whole row.
+/// Cuts a file after its last whole row.
 fn cut_last_row(file: &File) -> io::Result<()> {
     let mut tail = [0; 4096];
     let end = file.metadata()?.len();

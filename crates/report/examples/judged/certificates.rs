@@ -14,7 +14,7 @@ use tidegate_report::{Certificate, FileOrigin, Origin};
 
 use crate::generator;
 
-/// The policies, each with whether requests have costs: one for each theorem that the checkers know.
+/// One policy for each theorem that the checkers know, and whether its requests have costs.
 const KINDS: [(PolicyName, bool); 4] = [
     (PolicyName::Dqf, false),
     (PolicyName::Dqf, true),

@@ -14,7 +14,7 @@ use crate::{generator, policies};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queue {
     Dqf,
-    /// `dqf` on a drive whose batches take a time for each of their requests.
+    /// `dqf` on a drive whose batches take A plus a cost for each request.
     DqfByCost,
     DqEdf,
 }
@@ -51,7 +51,7 @@ struct Log<'a> {
 enum Times {
     /// b(0), b(1), ..; the last entry counts for all larger batches.
     Table(Vec<u64>),
-    /// A, and the cost of a request of each task, with that of best effort last.
+    /// A, and the cost of a request of each task; the last cost is best effort's.
     Costs(u64, Vec<u64>),
 }
 

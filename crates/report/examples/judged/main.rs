@@ -5,11 +5,11 @@
 //!
 //! ```text
 //! judged dqf COUNT EVENTS [FLAW]       FLAW: z, beta, long-batch, early-release, order
-//! judged costs COUNT EVENTS [FLAW]     dqf, where each request has a cost; the same without order
-//! judged dq-edf COUNT EVENTS [FLAW]    the same without order
+//! judged costs COUNT EVENTS [FLAW]     dqf by costs; FLAW: as for dqf, except order
+//! judged dq-edf COUNT EVENTS [FLAW]    FLAW: as for dqf, except order
 //! judged adaptive COUNT EVENTS [FLAW]  adaptive-drain; FLAW: deadline, short-drain, long-drain,
 //!                                      early-release
-//! judged gated COUNT EVENTS [FLAW]     gated-drain; the same, and depth
+//! judged gated COUNT EVENTS [FLAW]     gated-drain; FLAW: as for adaptive, and depth
 //! judged certificates COUNT [FLAW]     FLAW: lower-bound
 //! ```
 //!

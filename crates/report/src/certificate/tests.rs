@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate verify` accepts every certificate of a proven verdict, and refuses those with a
-//! flaw. Method: random workloads, whose certificates pass as JSON from the analysis to the checker,
-//! as they are and with one number changed.
+//! flaw. Method: random workloads, whose certificates pass as JSON from the analysis to the
+//! checker, as they are and with one number changed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -244,8 +244,8 @@ fn certificates_are_accepted_and_flaws_are_refused() {
     }
 }
 
-/// Goal: the step from a jittered job's release to its arrival is checked. Method: the same workloads
-/// with jitter of every second task, and a certificate that states 1 ns more of it.
+/// Goal: the step from a jittered job's release to its arrival is checked. Method: the same
+/// workloads with jitter of every second task, and certificates that state 1 ns more jitter.
 #[test]
 fn certificates_with_jitter_are_accepted_and_more_jitter_is_refused() {
     let mut accepted = [0, 0];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The limit of a workload, as a sentence.
+//! Says in a sentence what limits a disk's workload.
 
 use tidegate_analysis::{Answer, Assessment, Limit, counts_in_windows};
-use tidegate_model::{DeferredWrites, DriveContract, Duration, Measurement, Workload};
+use tidegate_model::{DeferredWrites, DriveContract, Duration, Measurement, Task, Workload};
 
 use crate::figures;
 
@@ -56,6 +56,9 @@ pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option
 /// caller replaces `TARGET` and `FILE`.
 pub(super) fn lacking(workload: &Workload, assessment: &Assessment) -> Option<String> {
     let Answer::NotApplicable { .. } = assessment.answer else { return None };
+    if workload.tasks.iter().any(Task::is_closed_loop) {
+        return None;
+    }
     let theorem = assessment.policy.facts().theorem.ok()?;
     let contracts = &workload.contracts;
     let tasks = workload.tasks.iter().map(|task| (task.op, task.size));

@@ -2,7 +2,7 @@
 //! The text of `tidegate check`.
 
 use tidegate_analysis::{Answer as Proof, Assessment, BoundName, Limit};
-use tidegate_model::{BatchChoice, DispatchMode, Grade, Workload};
+use tidegate_model::{BatchChoice, BestEffort, DispatchMode, Grade, Workload};
 
 use super::{CheckReport, Detail, HeadroomReport, TaskReport, is_later_at_client};
 use crate::arrivals;
@@ -13,10 +13,13 @@ use crate::premises;
 use crate::soft::Soft;
 use crate::tolerance::percent_floor;
 
-/// Consecutive tasks that differ only in their number, and their common name.
+/// Consecutive tasks of one entry with one bound, and their common name.
 struct Row<'a> {
     name: String,
+    /// The first, whose deadline is the shortest.
     task: &'a TaskReport<'a>,
+    deadline_last: Ns,
+    count: usize,
 }
 
 impl Report for CheckReport<'_> {
@@ -122,7 +125,7 @@ impl CheckReport<'_> {
             }
         }
         if !workload.best_effort.is_empty() {
-            page.labelled("Best effort", figures::best_effort(assessment));
+            page.labelled("Best effort", figures::best_effort(workload, assessment));
             let order = figures::best_effort_order(workload, assessment.policy);
             if let Some(order) = order.and_then(figures::order) {
                 page.labelled("Order", order);
@@ -154,7 +157,7 @@ impl CheckReport<'_> {
             columns.push(("at disk", rows.iter().map(|it| figures::bound(at_disk(it))).collect()));
         }
         columns.extend([
-            ("deadline", text(|row| row.task.deadline_ns.0.to_string())),
+            ("deadline", text(|row| figures::range(row.task.deadline_ns.0, row.deadline_last.0))),
             ("margin", text(|row| margin(row.task))),
         ]);
         let tone = |row: &Row<'_>| (!row.task.meets_deadline).then_some(Tone::Bad);
@@ -180,6 +183,7 @@ impl CheckReport<'_> {
         page.paragraph("All bounds; the least that holds is the bound, `-` says nothing here:");
         writeln!(page);
         page.columns(&columns, 1);
+        self.write_reached(&rows, page);
         let others = rows[0].task.comparison;
         let mut columns = vec![("task", names)];
         if !others.fifo_ns.is_own() {
@@ -212,6 +216,37 @@ impl CheckReport<'_> {
         }
     }
 
+    /// Writes how close to its bound each task can get.
+    fn write_reached(&self, rows: &[Row<'_>], page: &mut Page) {
+        if self.tasks.iter().all(|task| task.response_ns_reached.is_none()) {
+            if self.schedulable {
+                writeln!(page);
+                page.paragraph(
+                    "No schedule was simulated beside the bounds: the tasks are too many, or the \
+                     simulated drive would exceed a contract.",
+                );
+            }
+            return;
+        }
+        let mut tasks = self.tasks.iter();
+        let mut cells = Vec::new();
+        for row in rows {
+            let same = tasks.by_ref().take(row.count);
+            let Some(Ns(reached)) = same.filter_map(|task| task.response_ns_reached).max() else {
+                continue;
+            };
+            let bound = figures::bound(row.task.response_ns_max.map(|it| it.0));
+            cells.push(vec![row.name.clone(), figures::ms_floor(reached), bound]);
+        }
+        writeln!(page);
+        page.paragraph(
+            "Longest responses of one schedule that the contracts allow, whatever offsets and fixed \
+             periods exclude: no bound for all such schedules can be below them:",
+        );
+        writeln!(page);
+        page.table(&["task", "reached", "bound"], cells, 1);
+    }
+
     /// Returns a row for each run of tasks that differ only in their number.
     fn rows(&self) -> Vec<Row<'_>> {
         let mut rows: Vec<Row<'_>> = Vec::new();
@@ -219,8 +254,15 @@ impl CheckReport<'_> {
             match rows.last_mut() {
                 Some(last) if last.task.is_like(task) => {
                     last.name = figures::numbered(last.task.name, task.name);
+                    last.deadline_last = task.deadline_ns;
+                    last.count += 1;
                 }
-                _ => rows.push(Row { name: task.name.to_owned(), task }),
+                _ => rows.push(Row {
+                    name: task.name.to_owned(),
+                    task,
+                    deadline_last: task.deadline_ns,
+                    count: 1,
+                }),
             }
         }
         rows
@@ -254,10 +296,15 @@ fn best_effort(workload: &Workload) -> String {
     if loads.is_empty() {
         return "no best effort".to_owned();
     }
-    if loads.len() > LOADS_NAMED_MAX {
+    let groups: Vec<&[BestEffort]> = BestEffort::entries(loads).collect();
+    if groups.len() > LOADS_NAMED_MAX {
         return figures::count(loads.len(), "best-effort load");
     }
-    let names: Vec<String> = loads.iter().map(|load| printable(&load.name)).collect();
+    let name = |group: &&[BestEffort]| match group {
+        [first, .., last] => printable(&figures::numbered(&first.name, &last.name)),
+        [] | [_] => printable(&group[0].name),
+    };
+    let names: Vec<String> = groups.iter().map(name).collect();
     format!("best effort: {}", names.join(", "))
 }
 

@@ -29,6 +29,8 @@ pub struct CpuReport<'a> {
     work: Vec<WorkReport<'a>>,
     interference: Vec<InterferenceReport<'a>>,
     limited_by: Option<String>,
+    /// Changes with which every deadline is proven.
+    would_fit: Vec<String>,
     premises: Premises,
     #[serde(skip)]
     workload: &'a CpuWorkload,
@@ -135,6 +137,7 @@ impl<'a> CpuReport<'a> {
             work: work.collect(),
             interference: interference.collect(),
             limited_by: limit::limited_by(workload, &assessment),
+            would_fit: limit::would_fit(workload, measured, &assessment),
             premises: assessment.premises.clone(),
             workload,
             measured,

@@ -40,7 +40,8 @@ pub struct CpuSimReport<'a> {
 #[derive(Serialize)]
 struct RunReport<'a> {
     server: Option<&'static str>,
-    /// Jobs with a deadline, as far as they completed, were lost or missed it.
+    /// The number of jobs with a deadline that completed or were lost; unfinished ones count too if
+    /// some job missed its deadline.
     deadlines: u64,
     misses: u64,
     tasks: Vec<JobsReport<'a>>,
@@ -174,7 +175,8 @@ impl CpuResult {
         self.run.tasks.iter().chain(&self.run.work).map(|metrics| metrics.misses).sum()
     }
 
-    /// Returns the number of jobs with a deadline. Unfinished ones count only if some job missed.
+    /// Returns the number of jobs with a deadline. Unfinished ones count only if some job missed
+    /// its deadline.
     fn deadlines(&self) -> u64 {
         let is_missed = self.misses() > 0;
         let jobs = self.run.tasks.iter().chain(&self.run.work);

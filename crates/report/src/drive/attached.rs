@@ -135,7 +135,8 @@ impl AttachmentStatistics {
         page.labelled("Reads", volume(self.reads, self.read_bytes));
         page.labelled("Writes", volume(self.writes, self.written_bytes));
         page.labelled("Flushes", figures::thousands(self.flushes));
-        page.labelled("Longest", format!("{} on the drive", time(self.response_ns_max)));
+        let longest = time(self.response_ns_max);
+        page.labelled("Longest", format!("{longest} from arrival to completion"));
         page.labelled("Host late", format!("{} at most", time(self.lateness_ns_max)));
         let Self { outstanding_max, waiting_max, .. } = self;
         page.labelled(

@@ -35,13 +35,18 @@ pub(crate) fn seek_points(mechanics: &Mechanics, curve: &SeekCurve) -> Vec<(u64,
     distances.map(|distance| (distance.into(), curve.time(distance).ns())).collect()
 }
 
-/// Draws a seek curve; the last point is the full stroke.
+/// Draws a seek curve over cylinders; the last point is the full stroke.
 pub(crate) fn seek_chart(points: Vec<(u64, u64)>) -> Chart {
+    seek_chart_in("cylinders", points)
+}
+
+/// Draws a seek curve whose distances have this unit.
+pub(crate) fn seek_chart_in(unit: &'static str, points: Vec<(u64, u64)>) -> Chart {
     let stroke = points.last().map_or(1, |point| point.0);
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
     Chart::of_curve(
         "Seek time by distance".to_owned(),
-        Axis::ending_at(stroke, "distance", ("cylinders", 1)),
+        Axis::ending_at(stroke, "distance", (unit, 1)),
         Axis::reaching(highest, "seek time", MS),
         points,
     )
@@ -95,7 +100,8 @@ pub(crate) fn requests(op: Option<&str>, size: Option<Bytes>) -> String {
     }
 }
 
-/// Draws a table of the times of 1, 2, .. requests, raised as proofs take it.
+/// Draws a table of the longest times of 1, 2, .. requests. As in proofs, no time is below an
+/// earlier one.
 pub(crate) fn times(title: String, ns_max: &[u64]) -> Chart {
     let raised = ns_max.iter().scan(0, |longest, &ns| {
         *longest = ns.max(*longest);

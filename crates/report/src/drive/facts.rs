@@ -40,7 +40,7 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     );
     let endless = "unbounded: a request was never served";
     facts.extend(file.is_starvation_endless.then(|| ("Starvation", endless.to_owned())));
-    facts.extend(file.batch.iter().map(|measured| ("Table", table(measured))));
+    facts.extend(file.batch.iter().map(table_fact));
     facts.extend(measured::observations(file));
     facts.extend(file.fit.iter().flat_map(measured::fit));
     Ok(facts)
@@ -68,6 +68,7 @@ fn simulated(file: &DriveFile) -> String {
     }
 }
 
-fn table(table: &MeasuredTable) -> String {
-    entries::text(table, "b")
+/// Returns the entries of a batch table.
+pub(crate) fn table_fact(table: &MeasuredTable) -> Fact {
+    ("Table", entries::text(table, "b"))
 }

@@ -26,7 +26,7 @@ pub struct ImportReport<'a> {
     file: &'a DriveFile,
 }
 
-/// A file, the values taken from it, and how it was found if it was not given.
+/// A file, the values taken from it, and how it was found unless the user named it.
 #[derive(Serialize)]
 struct UsedReport {
     file: String,

@@ -117,7 +117,8 @@ fn tables(file: &DriveFile) -> String {
     if groups.is_empty() { "-".to_owned() } else { groups.join("; ") }
 }
 
-/// Returns the measured sizes. Of sizes with the same largest batch, the last one names it.
+/// Returns the measured sizes. Of consecutive sizes with the same largest batch, only the last
+/// states it.
 fn sizes(file: &DriveFile, op: Op) -> Vec<String> {
     let tables: Vec<&MeasuredTable> = file.batch.iter().filter(|of| of.op == Some(op)).collect();
     let size = |(index, table): (usize, &&MeasuredTable)| {

@@ -57,7 +57,7 @@ pub enum AnyReplayReport<'a> {
     Arrivals(OpenReplayReport<'a>),
 }
 
-/// The mean of simulated less measured for one kind of request.
+/// The mean of simulated minus measured response times for one kind of request.
 #[derive(Serialize)]
 pub struct KindResidual {
     kind: String,
@@ -72,7 +72,8 @@ struct Times(Vec<Duration>);
 
 impl<'a> ReplayReport<'a> {
     /// Reports the measured and the simulated response times of the same requests, at least one;
-    /// `demerit` is the distance between the two distributions, `residuals` those by kind.
+    /// `demerit` is the distance between the two distributions, and `residuals` holds the mean
+    /// difference for each kind of request.
     pub fn of(
         (drive, trace, seed): (&'a str, String, u64),
         measured: Vec<Duration>,
@@ -110,7 +111,8 @@ impl<'a> ReplayReport<'a> {
 }
 
 impl KindResidual {
-    /// Creates the residual of this many requests of a kind, in nanoseconds.
+    /// Creates the residual of one kind from its number of requests and the mean difference in
+    /// nanoseconds.
     pub fn new(kind: &impl ToString, requests: u64, mean_ns: i64) -> Self {
         let mean = ms(Duration::from_ns(mean_ns.unsigned_abs()));
         let residual_ms_mean = if mean_ns < 0 { -mean } else { mean };

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::TaskFacts;
 use super::frame::{Frame, SMALL};
 use super::html::Markup;
 use super::ms;
@@ -13,26 +12,30 @@ use crate::result::SourceRecord;
 /// The unit of times; values are in nanoseconds.
 pub(super) const MS: (&str, u64) = ("ms", 1_000_000);
 
-/// The bars of a histogram.
+/// The number of bars in a histogram.
 const BARS: u64 = 48;
 
-/// The points of a curve, beyond which steps are joined.
+/// The most points of a curve; several steps share a point if there are more.
 const POINTS: usize = 512;
 
 /// Draws one task's response times: the share of jobs that took at most a time, the histogram
-/// behind it, and the bound.
-pub(super) fn distribution(task: &TaskFacts, source: &SourceRecord) -> String {
+/// behind it, and the bound. The pair has the longest one exactly, and the bound.
+pub(super) fn distribution(
+    title: &str,
+    (response_max, bound): (Option<u64>, Option<u64>),
+    source: &SourceRecord,
+) -> String {
     let steps = &source.response_ns_steps;
     let jobs: u64 = steps.iter().map(|step| step.1).sum();
     let longest = steps.last().map_or(0, |step| step.0);
-    let end = longest.max(task.bound_ns.unwrap_or(0)).max(1);
+    let end = longest.max(bound.unwrap_or(0)).max(1);
     // A little room right of the bound.
     let x = Axis::ending_at(end.saturating_add(end / 20), "response time", MS);
     let share = |jobs, label: &str| (jobs, label.to_owned());
     let ticks = vec![share(0, "0 %"), share(jobs / 2, "50 %"), share(jobs, "100 %")];
     let up = Axis { label: String::new(), unit: "", size: 1, end: jobs.max(1), ticks };
-    let bound = task.bound_ns.map_or("no bound".to_owned(), |ns| format!("bound {}", ms(Some(ns))));
-    let remark = format!("longest {}, {bound}", ms(task.response_ns_max));
+    let limit = bound.map_or("no bound".to_owned(), |ns| format!("bound {}", ms(Some(ns))));
+    let remark = format!("longest {}, {limit}", ms(response_max));
     let mut picture = Markup::default();
     picture.raw(&bars(steps, &x));
     let mut path = Markup::default();
@@ -41,24 +44,24 @@ pub(super) fn distribution(task: &TaskFacts, source: &SourceRecord) -> String {
     let mut up_to = 0;
     for (index, &(ns, count)) in steps.iter().enumerate() {
         up_to += count;
-        // Joined steps rise at their last time, so that the curve never promises more than was
-        // seen.
+        // Steps that share a point rise at the last one's time, so that the curve never shows more
+        // jobs than had completed by a time.
         if (index + 1) % stride == 0 || index + 1 == steps.len() {
             write!(path, "H{}V{}", SMALL.across(&x, ns), SMALL.down(&up, up_to));
         }
     }
     writeln!(picture, "<path class=\"curve\" d=\"{}H{}\"/>", path.into_text(), SMALL.inner());
-    if let Some(bound) = task.bound_ns {
+    if let Some(bound) = bound {
         let x = SMALL.across(&x, bound);
         writeln!(picture, "<path class=\"bound\" d=\"M{x} 0V{}\"/>", SMALL.height);
     }
     let labels = SMALL.labels(&up);
-    let (title, legend) = (task.name.as_str(), &[][..]);
+    let legend = &[][..];
     let frame = Frame { outline: SMALL, title, remark: &remark, legend, x: &x, labels };
     frame.draw(&picture.into_text())
 }
 
-/// Draws the number of jobs in each of [`BARS`] equal stretches of time.
+/// Draws the number of jobs in each of [`BARS`] equal intervals of time.
 fn bars(steps: &[(u64, u64)], x: &Axis) -> String {
     let stretches = Axis::ending_at(BARS, "", ("", 1));
     let mut counts = BTreeMap::new();

@@ -5,10 +5,11 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tidegate_model::{Premise, Premises};
 
-/// The facts of a report of `check`, `sim`, `run` or `profile`.
+/// The facts of a report; those of `watch` and of a service are in `seen`, too.
 #[derive(Debug, Deserialize)]
 pub(super) struct Facts {
     pub(super) answer: String,
+    #[serde(default, deserialize_with = "text")]
     pub(super) drive: Option<String>,
     pub(super) device: Option<String>,
     pub(super) model: Option<String>,
@@ -26,10 +27,10 @@ pub(super) struct Facts {
     pub(super) to_do: Option<String>,
     #[serde(default)]
     premises: Premises,
-    /// What a measurement warns of.
+    /// The warnings of a measurement.
     #[serde(default)]
     pub(super) warnings: Vec<WarningFacts>,
-    /// `None` for a measurement, of which the drive file says it.
+    /// `None` for a measurement, whose origin the drive file states.
     pub(super) origin: Option<OriginFacts>,
 }
 
@@ -100,9 +101,14 @@ pub(super) struct FileFacts {
     modified: Option<String>,
 }
 
-/// Reads a number; `None` for anything else, as `batch` names the tables of a measurement too.
+/// Reads a number; `None` for anything else, because in a measurement `batch` holds tables.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(Value::deserialize(deserializer)?.as_u64())
+}
+
+/// Reads a text; `None` for anything else, because in a service's statistics `drive` is an object.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_str().map(str::to_owned))
 }
 
 impl Facts {

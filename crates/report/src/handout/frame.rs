@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The frame of a chart: title, legend, axes, and inside it a picture of its own.
+//! The frame of a chart: title, legend and axes around an inner picture.
 //!
 //! ```text
 //!   title
@@ -9,8 +9,8 @@
 //!     0 % +---------------------+
 //!         0     100     200   ms       its ticks then follow
 //! ```
-//! The inner picture has coordinates of its own, from (0, 0) at the left above, so that a part of it can
-//! be enlarged by choosing other ones. Strokes keep their width.
+//! The inner picture has its own coordinates, with (0, 0) at the top left, so that the script can
+//! enlarge a part of it by changing its `viewBox`. Strokes keep their width.
 
 use super::html::Markup;
 use crate::plot::Axis;
@@ -27,8 +27,11 @@ pub(super) struct Outline {
     pub(super) left: u64,
 }
 
-/// A chart of which several are in a row.
+/// A chart that shares a row with others.
 pub(super) const SMALL: Outline = Outline { width: 340, height: 140, left: 46 };
+
+/// A chart that is as wide as the page.
+pub(super) const WIDE: Outline = Outline { width: 860, height: 240, left: 46 };
 
 const TOP: u64 = 42;
 const RIGHT: u64 = 26;
@@ -41,7 +44,8 @@ pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     /// A line below the title.
     pub(super) remark: &'a str,
-    /// The curves that the remark is a legend of: the class and the name of each.
+    /// The class and the name of each curve; if there are any, the chart shows them in place of the
+    /// remark.
     pub(super) legend: &'a [(&'a str, &'a str)],
     pub(super) x: &'a Axis,
     /// The labels on the left: a height in the inner picture, and its text.

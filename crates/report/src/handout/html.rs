@@ -76,7 +76,7 @@ impl Markup {
 }
 
 impl Sheet for Markup {
-    /// Begins a section with each result, which paper begins on a new page.
+    /// Begins a section with each result. In print, each section begins on a new page.
     fn heading(&mut self, level: u8, text: &str) {
         if level == 2 {
             self.end_section();

@@ -53,7 +53,7 @@ impl Sheet for Markdown {
         self.block(&plain(text));
     }
 
-    /// Leaves out what explains a figure.
+    /// Leaves the note out, because it explains a chart.
     fn note(&mut self, _text: &str) {}
 
     fn facts(&mut self, rows: &[(&str, String)]) {
@@ -74,7 +74,7 @@ impl Sheet for Markdown {
     fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) {
         self.0.push('\n');
         self.row(header);
-        // The first column names, the others count.
+        // The first column has names, the others have numbers.
         let others = " ---: |".repeat(header.len().saturating_sub(1));
         let _ = writeln!(self.0, "| --- |{others}");
         for row in rows {

@@ -39,6 +39,15 @@ fn text(task: &str) -> Value {
         },
         "runs": [{
             "policy": "dqf",
+            "curves": [{
+                "tasks": [task], "bound_ns": 12_000_000, "reason": null,
+                "drawn": {
+                    "argument": "batches", "shows": "distance", "requests": 3, "from_ns": 0,
+                    "to_ns": 11_000_000, "after_ns": 0, "outside_ns": 1_000_000,
+                    "requested_ns_steps": [[0, 3]],
+                    "served_ns_steps": [[5_000_000, 2], [11_000_000, 3]],
+                },
+            }],
             "sources": [{ "name": task, "is_best_effort": false,
                           "response_ns_steps": [[4_000_000, 2], [9_000_000, 1]] }],
             "longest_busy_interval": {
@@ -75,6 +84,8 @@ fn a_page_shows_the_answer_the_figures_and_the_evidence() {
         "w.toml, SHA-256 ab12",
         "r.json, made 2026-02-03T00:00:00Z, SHA-256 cd34",
         "Longest busy interval",
+        "The largest horizontal distance is 11.000ms",
+        "Jitter and host add 1.000ms. This is the bound of camera: 12.000ms.",
         "2026-01-31T10:00:00Z, 2 days before this result",
         "Longest time of a batch (reads of 4KiB)",
         "Longest time to drain (reads of 4KiB)",
@@ -101,6 +112,7 @@ fn markdown_has_the_same_facts_and_no_charts() {
         "SHA-256 ab12",
         "2 days before this result",
         "| reads of 4KiB | 6.000ms | 7.000ms |",
+        "The largest horizontal distance is 11.000ms",
     ];
     for fact in shown {
         assert!(text.contains(fact), "{fact} in {text}");
@@ -125,7 +137,8 @@ fn a_name_is_no_markup() {
     assert!(text.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;"));
 }
 
-/// Goal: no file makes a page panic. Method: what no run writes, in each number that is drawn.
+/// Goal: no file makes a page panic. Method: values that no run writes, in each number that is
+/// drawn.
 #[test]
 fn a_foreign_file_is_refused_or_drawn() {
     let places = [
@@ -144,6 +157,13 @@ fn a_foreign_file_is_refused_or_drawn() {
         ("/report/policies/0/tasks/0/bound_ns", None),
         ("/report/policies/0/tasks/0/response_ns_max", None),
         ("/report/seed", None),
+        ("/runs/0/curves/0/bound_ns", Some("must show the bound")),
+        ("/runs/0/curves/0/drawn/to_ns", Some("must show the bound")),
+        ("/runs/0/curves/0/drawn/requests", None),
+        ("/runs/0/curves/0/drawn/requested_ns_steps/0/0", None),
+        ("/runs/0/curves/0/drawn/requested_ns_steps/0/1", None),
+        ("/runs/0/curves/0/drawn/served_ns_steps/1/0", Some("must rise")),
+        ("/runs/0/curves/0/drawn/served_ns_steps/1/1", Some("must rise")),
     ];
     for (place, refusal) in places {
         let mut said = Vec::new();

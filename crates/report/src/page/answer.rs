@@ -64,6 +64,12 @@ impl Answer {
         Self { tone: Tone::Bad, text: text.into() }
     }
 
+    /// Returns the same answer with more at its end.
+    #[must_use]
+    pub fn and(self, more: &str) -> Self {
+        Self { text: self.text + more, ..self }
+    }
+
     /// Returns the sentence.
     pub fn text(&self) -> &str {
         &self.text

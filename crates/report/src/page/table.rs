@@ -117,7 +117,7 @@ impl Table {
             let (named, cells) = row.split_at(count);
             let named: Vec<&str> =
                 named.iter().map(|it| it.trim()).filter(|it| !it.is_empty()).collect();
-            // A number is no name by itself.
+            // A row that is named by a number needs the column's title too.
             let title = if self.first_number == 0 { &*self.header[0] } else { "" };
             let named = format!("{title} {}", named.join(", "));
             for line in wrapped(named.trim_start(), columns.saturating_sub(2), "  ") {

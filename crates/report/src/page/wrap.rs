@@ -104,7 +104,7 @@ fn end_of_word(text: &str, columns: usize) -> usize {
     end_of_span(text).filter(|&end| text[..end].chars().count() <= columns).unwrap_or(space)
 }
 
-/// Returns the end of the word that ends the span in backquotes which begins in the first word.
+/// If a span in backquotes begins in the first word, returns the end of the word in which it ends.
 fn end_of_span(text: &str) -> Option<usize> {
     let space = text.find(' ').unwrap_or(text.len());
     let open = text[..space].find('`')?;

@@ -34,6 +34,14 @@ impl Axis {
         Self::new(end, label.into(), unit)
     }
 
+    /// Creates an axis of these names, each in the middle of a place that is 2 long.
+    pub fn of_names(names: &[&str], label: impl Into<String>) -> Self {
+        let ticks = (0..).zip(names).map(|(index, name)| (2 * index + 1, (*name).to_owned()));
+        let ticks: Vec<(u64, String)> = ticks.collect();
+        let end = 2 * names.len().max(1) as u64;
+        Self { label: label.into(), unit: "", size: 1, end, ticks }
+    }
+
     fn new(end: u64, label: String, (unit, size): Unit) -> Self {
         let step = step(end);
         let ticks = (0..=end / step).map(|index| index * step);

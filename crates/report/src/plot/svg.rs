@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::axis::Axis;
-use super::{Chart, Curve};
+use super::{Chart, Curve, layer};
 use crate::xml::escaped;
 
 /// The width of the picture, in pixels; each chart is `PANEL` high.
@@ -12,7 +12,7 @@ const WIDTH: u64 = 820;
 const HEAD: u64 = 52;
 const PANEL: u64 = 360;
 
-/// The area of the curve.
+/// The edges of the area in which curves are drawn, in pixels.
 const LEFT: u64 = 84;
 const RIGHT: u64 = WIDTH - 28;
 const TOP: u64 = 40;
@@ -27,7 +27,12 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .axis { stroke: #8b929e; stroke-width: 1.2; fill: none }
 .curve { stroke-width: 1.8; fill: none; stroke-linejoin: round }
 .area { fill: #1f6feb; fill-opacity: 0.10 }
+.cell { stroke: #ffffff; stroke-width: 0.5 }
+.on-light { font-size: 11px } .on-dark { font-size: 11px; fill: #ffffff }
 .point { fill: #c2410c }";
+
+/// The most letters of a tick on the vertical axis; longer ones are compressed to this room.
+const TICK_LETTERS: usize = 11;
 
 /// The colours of curves, which repeat.
 const COLOURS: [&str; 8] =
@@ -61,15 +66,7 @@ fn panel(svg: &mut String, chart: &Chart) {
     let title = escaped(&chart.title);
     line(svg, format_args!("<text class=\"title\" x=\"{LEFT}\" y=\"22\">{title}</text>"));
     for (value, label) in &chart.y.ticks {
-        let y = down(&chart.y, *value);
-        line(
-            svg,
-            format_args!(
-                "<path class=\"grid\" d=\"M{LEFT} {y}H{RIGHT}\"/>\
-                 <text class=\"tick\" x=\"{}\" y=\"{y}\" dy=\"4\" text-anchor=\"end\">{label}</text>",
-                LEFT - 8
-            ),
-        );
+        tick_of_y(svg, chart, *value, label);
     }
     for (value, label) in &chart.x.ticks {
         let x = across(&chart.x, *value);
@@ -77,18 +74,44 @@ fn panel(svg: &mut String, chart: &Chart) {
             svg,
             format_args!(
                 "<path class=\"axis\" d=\"M{x} {BOTTOM}v5\"/>\
-                 <text class=\"tick\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
-                BOTTOM + 20
+                 <text class=\"tick\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                BOTTOM + 20,
+                escaped(label)
             ),
         );
     }
-    for (curve, colour) in chart.curves.iter().zip(COLOURS.iter().cycle()) {
-        draw_curve(svg, chart, curve, colour);
+    layer::draw(svg, chart);
+    for (curve, index) in chart.curves.iter().zip(0..) {
+        draw_curve(svg, chart, curve, colour(index));
     }
     points(svg, chart);
-    legend(svg, &chart.curves);
+    legend(svg, chart);
     line(svg, format_args!("<path class=\"axis\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>"));
     labels(svg, chart);
+}
+
+fn tick_of_y(svg: &mut String, chart: &Chart, value: u64, label: &str) {
+    let (x, y) = (LEFT - 8, down(&chart.y, value));
+    let is_long = label.chars().count() > TICK_LETTERS;
+    let room = LEFT - 10;
+    let fit = if is_long {
+        format!(" textLength=\"{room}\" lengthAdjust=\"spacingAndGlyphs\"")
+    } else {
+        String::new()
+    };
+    let label = escaped(label);
+    line(
+        svg,
+        format_args!(
+            "<path class=\"grid\" d=\"M{LEFT} {y}H{RIGHT}\"/>\
+             <text class=\"tick\" x=\"{x}\" y=\"{y}\" dy=\"4\" text-anchor=\"end\"{fit}>{label}</text>"
+        ),
+    );
+}
+
+/// Returns the colour of the curve or layer with this index.
+pub(super) fn colour(index: usize) -> &'static str {
+    COLOURS[index % COLOURS.len()]
 }
 
 fn draw_curve(svg: &mut String, chart: &Chart, curve: &Curve, colour: &str) {
@@ -106,13 +129,16 @@ fn draw_curve(svg: &mut String, chart: &Chart, curve: &Curve, colour: &str) {
     line(svg, format_args!("<path class=\"curve\" stroke=\"{colour}\" d=\"M{path}\"/>"));
 }
 
-/// Names the curves in the field's upper right corner.
-fn legend(svg: &mut String, curves: &[Curve]) {
-    let named = curves.iter().zip(COLOURS.iter().cycle()).filter(|(it, _)| !it.label.is_empty());
-    let longest = named.clone().map(|(it, _)| it.label.chars().count() as u64).max();
+/// Names the curves and layers in the field's upper right corner.
+fn legend(svg: &mut String, chart: &Chart) {
+    let layers = chart.layers.iter().zip(0..).map(|(it, index)| (it.label.as_str(), index, 8));
+    let curves = chart.curves.iter().zip(0..).map(|(it, index)| (it.label.as_str(), index, 2));
+    let named: Vec<(&str, usize, u64)> =
+        layers.chain(curves).filter(|it| !it.0.is_empty()).collect();
+    let longest = named.iter().map(|it| it.0.chars().count() as u64).max();
     if let Some(longest) = longest {
-        // About 6.5 pixels a letter; curves shine through.
-        let (width, height) = (longest * 13 / 2 + 40, LEGEND * curves.len() as u64 + 6);
+        // About 6.5 pixels a letter. The background is translucent, so curves remain visible.
+        let (width, height) = (longest * 13 / 2 + 40, LEGEND * named.len() as u64 + 6);
         let left = (RIGHT - 2).saturating_sub(width);
         line(
             svg,
@@ -122,13 +148,13 @@ fn legend(svg: &mut String, curves: &[Curve]) {
             ),
         );
     }
-    for ((curve, colour), index) in named.zip(0..) {
-        let y = TOP + 14 + LEGEND * index;
-        let label = escaped(&curve.label);
+    for ((label, index, thickness), at) in named.into_iter().zip(0..) {
+        let y = TOP + 14 + LEGEND * at;
+        let (label, colour) = (escaped(label), colour(index));
         line(
             svg,
             format_args!(
-                "<path class=\"curve\" stroke=\"{colour}\" d=\"M{} {}h18\"/>\
+                "<path stroke=\"{colour}\" stroke-width=\"{thickness}\" d=\"M{} {}h18\"/>\
                  <text class=\"label\" x=\"{}\" y=\"{y}\" text-anchor=\"end\">{label}</text>",
                 RIGHT - 22,
                 y - 4,
@@ -169,12 +195,12 @@ fn axis_label(axis: &Axis) -> String {
 }
 
 /// Returns the distance from the left in pixels, with tenths.
-fn across(axis: &Axis, value: u64) -> String {
+pub(super) fn across(axis: &Axis, value: u64) -> String {
     tenths(LEFT * 10 + axis.place(value, (RIGHT - LEFT) * 10))
 }
 
 /// Returns the distance from the top of the panel in pixels, with tenths.
-fn down(axis: &Axis, value: u64) -> String {
+pub(super) fn down(axis: &Axis, value: u64) -> String {
     tenths(BOTTOM * 10 - axis.place(value, (BOTTOM - TOP) * 10))
 }
 
@@ -182,12 +208,13 @@ fn tenths(tenths: u64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-fn line(svg: &mut String, text: std::fmt::Arguments<'_>) {
+pub(super) fn line(svg: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(svg, "{text}").expect("a string takes everything");
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Area, Layer};
     use super::*;
 
     fn chart() -> Chart {
@@ -197,6 +224,7 @@ mod tests {
             y: Axis::reaching(10, "time", ("ms", 1)),
             curves: vec![Curve { label: String::new(), points: vec![(0, 0), (10, 10)] }],
             points: vec![(5, 10)],
+            layers: Vec::new(),
         }
     }
 
@@ -234,6 +262,21 @@ mod tests {
             svg.contains(">a</text>") && svg.contains(">b</text>") && !svg.contains("\"area\"")
         );
         assert!(svg.contains(COLOURS[0]) && svg.contains(COLOURS[1]));
+    }
+
+    #[test]
+    fn areas_have_tones_texts_and_names() {
+        let (x, y) =
+            (Axis::of_names(&["a", "b & c"], ""), Axis::of_names(&["a name that is long"], ""));
+        let area = |tone| Area { tone, text: "<7>".to_owned(), ..Area::full((0, 2), (0, 2)) };
+        let layer = Layer { label: "cells".to_owned(), areas: vec![area(1_000), area(80)] };
+        let svg = draw("d", &[Chart { x, y, layers: vec![layer], curves: Vec::new(), ..chart() }]);
+        for part in
+            ["\"1.000\"", "\"0.080\"", "on-dark", "on-light", "&lt;7&gt;", "b &amp; c", ">cells<"]
+        {
+            assert!(svg.contains(part), "{part} in {svg}");
+        }
+        assert!(svg.contains("textLength"));
     }
 
     #[test]

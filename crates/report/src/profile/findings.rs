@@ -5,6 +5,7 @@ use serde::Serialize;
 use tidegate_measure::Finding;
 use tidegate_model::{Bytes, Op};
 use tidegate_stats::drift::{Change, Shift};
+use tidegate_stats::extremes::{Fitted, Refusal, Tail};
 use tidegate_stats::independence::Dependence;
 
 use crate::ns::Ns;
@@ -22,6 +23,21 @@ pub(super) struct FindingReport {
     dependent: Vec<DependenceReport>,
     p99_ns_max: Option<Ns>,
     tail: Option<String>,
+    tails: Vec<TailReport>,
+}
+
+/// An estimate of the tail by one law, or why there is none.
+#[derive(Serialize)]
+struct TailReport {
+    law: &'static str,
+    values: u32,
+    exceedance: Option<f64>,
+    level_ns: Option<Ns>,
+    level_ns_low: Option<Ns>,
+    level_ns_high: Option<Ns>,
+    anderson_darling: Option<f64>,
+    p: Option<f64>,
+    refused: Option<&'static str>,
 }
 
 /// Times that changed during the measurement. Entries and ways count from 1, as tables do.
@@ -59,6 +75,42 @@ impl FindingReport {
             dependent: independence.dependent.iter().map(DependenceReport::of).collect(),
             p99_ns_max: finding.quantile.as_ref().map(|it| it.time_max.into()),
             tail: finding.tail.as_ref().map(ToString::to_string),
+            tails: finding
+                .tail
+                .iter()
+                .flat_map(|it| [it.blocks, it.excesses])
+                .map(TailReport::of)
+                .collect(),
+        }
+    }
+}
+
+impl TailReport {
+    fn of(tail: Tail) -> Self {
+        let (fitted, fit, refusal) = match tail {
+            Tail::Fitted(fit) => (fit.fitted, Some(fit), None),
+            Tail::Refused(fitted, refusal) => (fitted, None, Some(refusal)),
+        };
+        let (law, values) = match fitted {
+            Fitted::Blocks { count, .. } => ("block_maxima", count),
+            Fitted::Excesses { count, .. } => ("excesses", count),
+        };
+        let range = fit.and_then(|it| it.range);
+        let poor = match refusal {
+            Some(Refusal::PoorFit(goodness)) => Some(goodness),
+            _ => None,
+        };
+        let goodness = fit.map(|it| it.goodness).or(poor);
+        Self {
+            law,
+            values,
+            exceedance: fit.map(|it| it.exceedance),
+            level_ns: tail.level().map(Ns::from),
+            level_ns_low: range.map(|it| it.low.into()),
+            level_ns_high: range.and_then(|it| it.high).map(Ns::from),
+            anderson_darling: goodness.map(|it| it.statistic),
+            p: goodness.map(|it| it.p),
+            refused: refusal.map(|it| it.name()),
         }
     }
 }

@@ -10,6 +10,7 @@ use tidegate_model::{Bytes, CostModel, Duration, Op};
 
 use crate::figures;
 use crate::page::{Page, Table};
+use crate::paragraph;
 use crate::structure;
 
 /// Writes the measurements, one kind of requests after the other.
@@ -36,8 +37,8 @@ pub(super) fn write(profile: &Profile, page: &mut Page) {
     for errors in &file.prediction {
         write_prediction(errors, page);
     }
-    for (label, text) in file.fit.iter().flat_map(structure::facts) {
-        page.labelled(label, text);
+    if let Some(fit) = &file.fit {
+        write_structure(fit, page);
     }
     for finding in &profile.findings {
         write_tail(finding, page);
@@ -50,6 +51,18 @@ pub(super) fn write(profile: &Profile, page: &mut Page) {
     }
     if let Some(starved) = file.starvation_max {
         page.labelled("Starvation", format!("longest observed {}", figures::ms_ceil(starved)));
+    }
+}
+
+/// Writes what the device is made of, what of it was guessed, and its seek curve.
+fn write_structure(fit: &toml::Table, page: &mut Page) {
+    let mut facts = structure::facts(fit);
+    facts.extend(structure::guessed(fit));
+    paragraph::write(&facts, page);
+    if let Some(chart) = structure::seek_chart(fit) {
+        writeln!(page);
+        page.chart(&chart);
+        writeln!(page);
     }
 }
 

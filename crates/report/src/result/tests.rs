@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use tidegate_analysis::assess;
 use tidegate_drive::PseudoDisk;
 use tidegate_host::BusyIntervals;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
@@ -52,8 +53,11 @@ fn result() -> ResultFile {
     let drive = PseudoDisk::new(2, workload.table.clone(), 1);
     let mut busy = BusyIntervals::with_room(8);
     let run = simulate(&params, Dqf::new(2, 2, 64), drive, &mut busy);
-    let record = RunRecord::of(PolicyName::Dqf, &run.metrics, busy.into_longest().as_ref());
+    let mut record = RunRecord::of(PolicyName::Dqf, &run.metrics, busy.into_longest().as_ref());
+    record.curves = CurvesRecord::all(&workload, &assess(&workload, PolicyName::Dqf));
+    let curves = record.curves.clone();
     let result = ResultFile::of(ResultCommand::Sim, &Example { seed: 1 }, vec![record]);
+    let result = result.with_curves(curves);
     let drive = tidegate_drive::builtin::text("maxtor-atlas-10k-v").unwrap();
     let drive = DriveFile::parse(drive).unwrap();
     result.with_drive(Some(&drive)).made_at("2026-01-02".to_owned())
@@ -74,7 +78,7 @@ fn a_result_is_read_as_it_was_written() {
     assert_eq!(longest.end_ns - longest.begin_ns, response_max);
 }
 
-/// Goal: results of version 1 are still read. Method: one without the keys of version 2.
+/// Goal: results of version 1 are still read. Method: a result without the keys of version 2.
 #[test]
 fn a_result_of_version_1_lacks_what_version_2_added() {
     let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
@@ -87,15 +91,75 @@ fn a_result_of_version_1_lacks_what_version_2_added() {
     assert_eq!(read.runs[0].sources, result().runs[0].sources);
 }
 
+/// Goal: results of version 2 are still read. Method: one without the key of version 3.
+#[test]
+fn a_result_of_version_2_lacks_what_version_3_added() {
+    let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
+    text["version"] = Value::from(2);
+    text["runs"][0].as_object_mut().unwrap().remove("over_time");
+    let read = ResultFile::read(&text.to_string()).unwrap();
+    assert_eq!(read.runs[0].over_time, None);
+    assert_eq!(read.runs[0].sources, result().runs[0].sources);
+}
+
+/// Goal: results of version 3 are still read. Method: one without the keys of version 4.
+#[test]
+fn a_result_of_version_3_lacks_what_version_4_added() {
+    let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
+    text["version"] = Value::from(3);
+    text.as_object_mut().unwrap().remove("curves");
+    text["runs"][0].as_object_mut().unwrap().remove("curves");
+    let read = ResultFile::read(&text.to_string()).unwrap();
+    assert!(read.curves.is_empty() && read.runs[0].curves.is_empty());
+    assert_eq!(read.runs[0].sources, result().runs[0].sources);
+}
+
+/// Goal: no file can show curves beside a bound that they contradict. Method: a file in which one
+/// number is another.
+#[test]
+fn curves_that_contradict_their_bound_are_refused() {
+    let drawn = result().curves[0].drawn.clone().unwrap();
+    assert_eq!(Some(drawn.to_ns - drawn.from_ns), result().curves[0].bound_ns);
+    let changes: [fn(&mut CurvesRecord); 4] = [
+        |it| it.bound_ns = it.bound_ns.map(|ns| ns + 1),
+        |it| it.bound_ns = None,
+        |it| it.drawn.as_mut().unwrap().to_ns = 0,
+        |it| it.drawn.as_mut().unwrap().served_ns_steps.push((0, 0)),
+    ];
+    for change in changes {
+        let mut other = result();
+        change(&mut other.curves[0]);
+        let refusal = ResultFile::read(&other.to_text()).unwrap_err().to_string();
+        assert!(refusal.contains("curves"), "{refusal}");
+    }
+}
+
+/// Goal: a result says how the run went over time, and its charts show it.
+#[test]
+fn a_run_is_kept_over_time() {
+    let result = result();
+    let over_time = result.runs[0].over_time.as_ref().unwrap();
+    let entries: Vec<_> =
+        over_time.entries.iter().map(|it| (it.name.as_str(), it.is_best_effort)).collect();
+    assert_eq!(entries, [("camera", false), ("backup", true)]);
+    assert_eq!(over_time.entries[0].bytes.iter().sum::<u64>(), 200 * 4096);
+    assert_eq!((&over_time.tokens_per_s[..], over_time.token_unit), (&[][..], None));
+    let titles: Vec<String> = over_time.charts().into_iter().map(|it| it.title).collect();
+    assert_eq!(titles, ["throughput of camera", "throughput of backup"]);
+    let mut broken = over_time.clone();
+    broken.entries[0].misses.pop();
+    assert!(over_time.check().is_ok() && broken.check().is_err());
+}
+
 #[test]
 fn other_versions_and_other_files_are_refused_by_name() {
     let refusal = |text: &str| ResultFile::read(text).unwrap_err().to_string();
     let text = result().to_text();
-    for version in [0, 3] {
-        let other = text.replacen("\"version\":2", &format!("\"version\":{version}"), 1);
+    for version in [0, 5] {
+        let other = text.replacen("\"version\":4", &format!("\"version\":{version}"), 1);
         let found = refusal(&other);
         assert!(found.contains(&format!("version {version} ")), "{found}");
-        assert!(found.contains("reads versions 1 to 2"), "{found}");
+        assert!(found.contains("reads versions 1 to 4"), "{found}");
     }
     for foreign in ["", "{}", "drive = 1", "{\"format\": 1}", "{\"format\":\"x\",\"version\":1}"] {
         assert!(refusal(foreign).starts_with("it is not a result file"), "{foreign}");

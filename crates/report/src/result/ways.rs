@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BusyIntervalRecord, StepRecord};
+use super::{BusyIntervalRecord, RunRecord, StepRecord};
 
 /// A request's way through the interval.
 #[derive(Debug, Default)]
@@ -14,6 +14,41 @@ pub(crate) struct Way {
     pub(crate) dispatched: Option<u64>,
     /// When it was complete, or dropped.
     pub(crate) left: Option<u64>,
+}
+
+/// A stretch of time in which one request of a busy interval was in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span<'a> {
+    /// The name of the request's source.
+    pub source: &'a str,
+    /// The request's number.
+    pub request: u64,
+    /// Whether it was on the drive; otherwise it waited.
+    pub is_on_drive: bool,
+    /// When it began and ended, in ns from the first event.
+    pub ns: (u64, u64),
+}
+
+impl RunRecord {
+    /// Returns what the requests of the longest busy interval did, in order of their numbers; none
+    /// without such an interval.
+    pub fn spans(&self) -> Vec<Span<'_>> {
+        let Some(interval) = &self.longest_busy_interval else { return Vec::new() };
+        let ways = Ways::of(interval);
+        let mut spans = Vec::new();
+        for (&request, way) in &ways.requests {
+            let source = self.sources.get(way.source as usize).map_or("", |it| &it.name);
+            let left = way.left.unwrap_or(ways.end);
+            let mut add = |is_on_drive, from: Option<u64>, to: u64| {
+                let Some(from) = from.filter(|from| *from < to) else { return };
+                let ns = (from.saturating_sub(ways.begin), to.saturating_sub(ways.begin));
+                spans.push(Span { source, request, is_on_drive, ns });
+            };
+            add(false, way.released, way.dispatched.unwrap_or(left));
+            add(true, way.dispatched, left);
+        }
+        spans
+    }
 }
 
 /// The events of an interval, by request and by batch.
@@ -47,7 +82,7 @@ impl Ways {
         let begin = interval.events.first().map_or(interval.begin_ns, |event| event.at_ns);
         let begin = begin.min(interval.begin_ns);
         let last = interval.events.last().map_or(interval.end_ns, |event| event.at_ns);
-        // Without its last events, an interval is drawn as far as they go.
+        // If its last events are left out, an interval is drawn up to the last event that is left.
         let end = if interval.events_left_out > 0 { last } else { interval.end_ns };
         Self { requests, batches, begin, end: end.max(begin) }
     }

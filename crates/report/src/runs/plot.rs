@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plots of a run in a terminal: how many jobs took at most a time, and the longest busy
-//! interval.
+//! The plots of a run in a terminal: how many jobs took at most a given time, throughput, misses and
+//! tokens over time, and the longest busy interval.
 
 use std::collections::BTreeMap;
 
 use crate::figures;
 use crate::page::Page;
-use crate::plot::{Axis, Chart};
-use crate::result::{BusyIntervalRecord, RunRecord, SourceRecord, Ways};
+use crate::plot::{Axis, Chart, bar};
+use crate::result::{BusyIntervalRecord, OverTimeRecord, RunRecord, SourceRecord, Ways};
 use tidegate_model::Duration;
 
-/// The columns of a timeline, at least and at most, with the names of its rows.
+/// The fewest and the most columns of a timeline, including the names of its rows.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
 /// The most rows of a timeline, and the most letters of a name.
 const ROWS_MAX: usize = 24;
 const LETTERS: usize = 16;
-/// The columns for each batch, below which a timeline shows only the first batches.
+/// The fewest columns for each batch: a timeline without room for all shows only the first batches.
 const COLUMNS_PER_BATCH: usize = 5;
 
 /// One percent, in the unit of the vertical axis.
@@ -26,17 +26,64 @@ pub fn write_plots(runs: &[RunRecord], page: &mut Page) {
     for run in runs {
         writeln!(page);
         if run.sources.iter().all(|it| it.is_best_effort || it.response_ns_steps.is_empty()) {
-            page.legend(format!(
-                "{}: no real-time job is complete, so nothing is drawn",
-                run.policy
-            ));
-            continue;
+            page.legend(format!("{}: no real-time job is complete", run.policy));
+        } else {
+            page.chart(&distribution(run));
         }
-        page.chart(&distribution(run));
+        if let Some(charts) = run.over_time.as_ref().map(OverTimeRecord::charts) {
+            over_time(run, &charts, page);
+        }
         if let Some(interval) = &run.longest_busy_interval {
             timeline(run, interval, page);
         }
     }
+}
+
+/// The most letters of a row's title.
+const TITLE: usize = 30;
+
+/// Writes a row for each chart over time.
+fn over_time(run: &RunRecord, charts: &[Chart], page: &mut Page) {
+    let points = |chart: &Chart| chart.curves.iter().map(|it| it.points.len()).sum::<usize>();
+    let Some(longest) = charts.iter().map(points).max() else { return };
+    let titles = charts.iter().map(|chart| chart.title.chars().count());
+    let letters = titles.max().unwrap_or(0).min(TITLE);
+    let highest: Vec<String> = charts.iter().map(highest).collect();
+    let beside = letters + 4 + highest.iter().map(String::len).max().unwrap_or(0);
+    let cells = page.columns_within(COLUMNS).saturating_sub(beside).clamp(4, longest.max(4));
+    let seconds = charts[0].x.end / 1_000_000_000;
+    writeln!(page);
+    page.legend(format!(
+        "{}: over time, {seconds} s; each row up to its highest value",
+        run.policy
+    ));
+    for (chart, highest) in charts.iter().zip(highest) {
+        let title: String = chart.title.chars().take(letters).collect();
+        writeln!(page, "  {title:letters$} {} {highest}", row_of(chart, cells));
+    }
+}
+
+/// Returns the mean height of a chart's values in each cell.
+fn row_of(chart: &Chart, cells: usize) -> String {
+    let mut sums = vec![(0_u128, 0_u128); cells];
+    let points = || chart.curves.iter().flat_map(|curve| &curve.points);
+    let highest = u128::from(points().map(|point| point.1).max().unwrap_or(0).max(1));
+    for &(x, y) in points() {
+        let cell = usize::try_from(chart.x.place(x, cells as u64)).expect("a cell");
+        let (sum, count) = &mut sums[cell.min(cells - 1)];
+        (*sum, *count) = (*sum + u128::from(y), *count + 1);
+    }
+    sums.iter().map(|&(sum, count)| bar(sum, (highest * count).max(1))).collect()
+}
+
+/// Formats the highest value of a chart.
+fn highest(chart: &Chart) -> String {
+    let values = chart.curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
+    let (highest, size) = (values.max().unwrap_or(0), chart.y.size);
+    if size == 1 {
+        return format!("{highest} {}", chart.y.unit);
+    }
+    format!("{}.{} {}", highest / size, highest % size * 10 / size, chart.y.unit)
 }
 
 /// Returns the chart of the real-time jobs of all tasks together.
@@ -72,7 +119,7 @@ struct Strip {
     begin: u64,
     end: u64,
     columns: usize,
-    /// The batches that are dispatched in it.
+    /// The most batches that are dispatched in it.
     batches: usize,
 }
 
@@ -98,8 +145,8 @@ impl Strip {
         row.into_iter().collect()
     }
 
-    /// Returns the row of a source: when its requests waited, and when they were on the drive,
-    /// which hides those that wait.
+    /// Returns the row of a source: when its requests waited, and when they were on the drive. A
+    /// request on the drive hides those that wait.
     fn row(&self, ways: &Ways, source: u32) -> String {
         let mut row = vec![' '; self.columns];
         for way in ways.requests.values().filter(|way| way.source == source) {

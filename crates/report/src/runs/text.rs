@@ -4,6 +4,7 @@
 use tidegate_host::RunEnd;
 use tidegate_model::DispatchMode;
 
+use super::loads::write_loads;
 use super::{PolicyReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
@@ -24,6 +25,7 @@ pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
     let rows = results.iter().map(|result| throughput_row(result)).collect();
     page.table(&header, rows, 1);
     writeln!(page);
+    write_loads(results, page);
     for result in results {
         page.labelled("Batches", format!("{}: {}", result.policy, batches(result)));
         for (label, remark) in result.remarks() {
@@ -130,7 +132,7 @@ pub(super) fn entry_row(same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
     let (first, last) = (&same[0], &same[same.len() - 1]);
     let worst =
         |task: &&TaskReport<'_>| (task.response.response_ns_max, task.response.response_ns_p99);
-    // Among equal ones, the first.
+    // Among tasks with equally long responses, the first.
     let slowest = same.iter().rev().max_by_key(worst).unwrap_or(first);
     let (name, of) = match same.len() {
         1 => (first.name.to_owned(), String::new()),
@@ -149,7 +151,7 @@ pub(super) fn entry_row(same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
         time(times.response_ns_max),
         of,
         time(slowest.bound_ns),
-        first.task.deadline.to_string(),
+        figures::range(first.task.deadline, last.task.deadline),
     ];
     let [dropped, failed] = [sum(|task| task.jobs_dropped), sum(|task| task.jobs_failed)];
     shown.insert(&mut row, dropped, failed);
@@ -205,14 +207,12 @@ impl PolicyReport<'_> {
                 "more requests waited than there is room for; the run ended early".to_owned(),
             )),
         }
-        let is_starved = match self.assessment.policy.facts().dispatch {
-            DispatchMode::Batches => self.assessment.best_effort_fill == 0,
-            DispatchMode::BestEffortDepth => self.assessment.best_effort_depth == 0,
-            DispatchMode::UpToDepth | DispatchMode::OneAtATime => false,
-        };
-        if is_starved && !self.workload.best_effort.is_empty() {
-            remarks.push(("Best effort", figures::best_effort(&self.assessment)));
+        let has_room = figures::serves_best_effort(&self.assessment);
+        if !has_room && !self.workload.best_effort.is_empty() {
+            let text = figures::best_effort(self.workload, &self.assessment);
+            remarks.push(("Best effort", text));
         }
+        remarks.extend(self.tokens.clone().map(|tokens| ("Tokens", tokens)));
         let failed = self.requests_failed;
         if failed > 0 {
             remarks.push(("Failed", format!("the device failed {failed} requests")));

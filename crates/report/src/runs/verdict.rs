@@ -98,13 +98,16 @@ impl PolicyReport<'_> {
             }
             RunVerdict::Incomplete => format!("was overloaded after {jobs} jobs"),
             RunVerdict::Missed => format!("dropped or left jobs of {jobs}"),
+            RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Broken if self.jobs() == 0 => {
+                "had no deadline to keep: no job ended".to_owned()
+            }
             RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Broken => {
                 format!("kept all {jobs} deadlines")
             }
         }
     }
 
-    /// Returns what a proof rests on besides facts, if it is a promise with doubts.
+    /// Returns the premises of the proof if the policy promises the deadlines by a weak proof.
     fn doubts(&self) -> Option<&Premises> {
         let is_weak = match self.grade {
             Some(Grade::Weak) => self.is_promised,
@@ -157,7 +160,8 @@ pub(crate) fn premises(workload: &Premises, results: &[&PolicyReport<'_>]) -> Pr
     of_workload.chain(proofs.filter(is_doubt)).cloned().collect()
 }
 
-/// Returns the worst verdict of the deciding results; an interruption of any run is one too.
+/// Returns the worst verdict of the deciding results; an interruption of any run counts as
+/// [`RunVerdict::Incomplete`].
 fn worst(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> RunVerdict {
     let cut = (!is_whole(results, not_run)).then_some(RunVerdict::Incomplete);
     let verdicts = deciding(results).into_iter().map(PolicyReport::verdict);
@@ -168,7 +172,7 @@ fn is_whole(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> bool {
     not_run.is_empty() && !results.iter().any(|result| result.is_interrupted())
 }
 
-/// Returns whether every run is whole, and the deciding ones kept every deadline.
+/// Returns whether no run was interrupted, and the deciding policies kept every deadline.
 pub(crate) fn is_kept(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> bool {
     worst(results, not_run) <= RunVerdict::Exceeded
 }

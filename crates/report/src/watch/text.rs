@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The screen of a watch.
 
-use super::{EntryReport, OnDeviceReport, SourceReport, UndeclaredReport, WatchReport};
-use crate::figures::{bound, count, ms_ceil, thousands, throughput};
+mod rows;
+
+use super::{EntryReport, SourceReport, UndeclaredReport, WatchReport};
+use crate::figures::{bound, count, thousands};
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, Table, Tone, printable};
 
 /// The most sources in a table; the JSON object has all.
-const SOURCES_MAX: usize = 20;
+pub(super) const SOURCES_MAX: usize = 20;
 /// The most faults in the first line.
 const BROKEN_MAX: usize = 2;
 
@@ -179,7 +181,8 @@ impl WatchReport<'_> {
         }
     }
 
-    /// Writes the failed requests of sources; the entries' own are told with them too.
+    /// Writes the failed requests of each source; those of entries are also among the entries'
+    /// faults.
     fn write_failed(&self, page: &mut Page) {
         for source in self.sources.iter().filter(|it| it.failed > 0).take(SOURCES_MAX) {
             let text = format!("{}: {}", printable(source.title), requests(source.failed));
@@ -228,110 +231,7 @@ impl WatchReport<'_> {
     }
 }
 
-impl EntryReport<'_> {
-    fn row(&self) -> Vec<String> {
-        let time = |time: Option<Ns>| bound(time.map(|it| it.0));
-        vec![
-            printable(self.name),
-            thousands(self.requests),
-            time(self.response.response_ns_p99),
-            time(self.longest()),
-            time(self.bound_ns),
-            thousands(self.exceeded),
-            thousands(self.beyond),
-        ]
-    }
-
-    /// Returns in what the programs differ from the entry.
-    fn faults(&self) -> Vec<String> {
-        let name = printable(self.name);
-        let (asks, class) = if self.is_task {
-            (
-                "beyond its contract, more in a period than declared",
-                "below real time, where the proof gives no bound",
-            )
-        } else {
-            (
-                "beyond its contract, more at once than declared",
-                "in the real-time class, which delays every task",
-            )
-        };
-        let still = format!(
-            "waited still at the end, for up to {}",
-            bound(self.waiting_ns_max.map(|it| it.0))
-        );
-        let faults = [
-            (self.waiting, still.as_str()),
-            (self.failed, "failed"),
-            (self.beyond, asks),
-            (self.larger, "larger than declared"),
-            (self.other_class, class),
-        ];
-        let seen = faults.into_iter().filter(|(count, _)| *count > 0);
-        seen.map(|(count, what)| format!("{name}: {} {what}", requests(count))).collect()
-    }
-}
-
-impl SourceReport<'_> {
-    fn row(&self, duration: Ns) -> Vec<String> {
-        let time = |time: Option<Ns>| bound(time.map(|it| it.0));
-        vec![
-            printable(self.title),
-            self.class.to_owned(),
-            thousands(self.requests()),
-            self.per_second(duration),
-            time(self.response.response_ns_mean),
-            time(self.response.response_ns_p99),
-            time(self.response.response_ns_max),
-        ]
-    }
-
-    fn per_second(&self, Ns(duration): Ns) -> String {
-        let rate = u128::from(self.bytes) * 1_000_000_000 / u128::from(duration.ns().max(1));
-        u64::try_from(rate).map_or("-".to_owned(), throughput)
-    }
-}
-
-impl OnDeviceReport {
-    fn write(&self, page: &mut Page) {
-        let most = format!("at most {} at once", requests(self.in_flight_max.into()));
-        match self.in_flight_allowed {
-            Some(allowed) if self.in_flight_max > allowed => page.labelled_as(
-                "On the disk",
-                format!("{most}, and the proof is for {allowed}"),
-                Some(Tone::Bad),
-            ),
-            Some(allowed) => {
-                page.labelled("On the disk", format!("{most}, as proved for {allowed}"));
-            }
-            None => page.labelled("On the disk", most),
-        }
-        let rows = [
-            (self.flushes, "flush", "flushes", self.flush_ns_max),
-            (
-                self.passthrough,
-                "command past the scheduler",
-                "commands past the scheduler",
-                self.passthrough_ns_max,
-            ),
-        ];
-        for (number, one, several, longest) in rows {
-            let what = if number == 1 { one } else { several };
-            let took = longest.map_or(String::new(), |it| format!(", up to {}", ms_ceil(it.0)));
-            if number > 0 {
-                page.labelled(
-                    "",
-                    format!("{} {what}{took}: before everything else", thousands(number)),
-                );
-            }
-        }
-        if self.requeued > 0 {
-            page.labelled("", format!("{} taken back and sent again", requests(self.requeued)));
-        }
-    }
-}
-
-fn requests(number: u64) -> String {
+pub(super) fn requests(number: u64) -> String {
     format!("{} {}", thousands(number), if number == 1 { "request" } else { "requests" })
 }
 

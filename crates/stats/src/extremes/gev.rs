@@ -91,7 +91,7 @@ impl Gev {
         Self { location: mean - scale * (1.0 - gamma) / k, scale, shape: -k }
     }
 
-    /// Returns Gumbel's distribution with this mean.
+    /// Returns Gumbel's distribution with this mean and scale.
     fn gumbel(mean: f64, scale: f64) -> Self {
         Self { location: mean - EULER * scale, scale, shape: 0.0 }
     }

@@ -7,8 +7,8 @@ use rand_pcg::Pcg64;
 use crate::extremes::law::Law;
 use crate::float;
 
-/// A fit is refused if fewer than 5 % of samples drawn from the fitted law fit worse. This also
-/// refuses 5 % of correct laws, which errs on the safe side.
+/// A fit is refused if fewer than 5 % of the sample sets drawn from the fitted law fit worse. This
+/// also refuses 5 % of correct laws, which errs on the safe side.
 pub const SIGNIFICANCE: f64 = 0.05;
 
 /// The number of sample sets drawn from the fitted law and fitted again: p is known to half a per
@@ -23,7 +23,7 @@ const STEPS: u64 = 1 << 53;
 pub struct Goodness {
     /// Anderson and Darling's A squared: 0 is perfect.
     pub statistic: f64,
-    /// The share of samples of the law itself that fit no better: small is bad.
+    /// The share of sample sets drawn from the law that fit no better: small is bad.
     pub p: f64,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The range in which the estimated level lies: its sampling error.
+//! The range of an estimated level that reflects the sampling error.
 //!
 //! The range contains every level under which the samples are not much less likely than under the
 //! fitted law. "Much" is calibrated with samples drawn from the fitted law, the replicates that

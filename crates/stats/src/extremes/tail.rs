@@ -18,7 +18,7 @@ use crate::extremes::{Gev, Gpd, range};
 use crate::float;
 use crate::order_statistics::quantile;
 
-/// Fewer maxima than this are not fitted: each of the three parameters takes ten.
+/// Fewer maxima than this are not fitted: each of the three parameters needs ten.
 pub const BLOCKS_MIN: u32 = 30;
 
 /// Fewer excesses than this are not fitted: below it the shape is known to no better than 0.2.
@@ -132,6 +132,21 @@ pub enum Refusal {
     },
     /// The samples do not follow the law.
     PoorFit(Goodness),
+}
+
+impl Refusal {
+    /// Returns its word for programs.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::TooFew { .. } => "too_few",
+            Self::TooFewDistinct { .. } => "too_few_distinct",
+            Self::NoFit => "no_fit",
+            Self::NoLikeliest { .. } => "no_likeliest",
+            Self::NoMean { .. } => "no_mean",
+            Self::BeyondEnd { .. } => "beyond_end",
+            Self::PoorFit(_) => "poor_fit",
+        }
+    }
 }
 
 impl Tail {

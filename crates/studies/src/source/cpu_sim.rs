@@ -13,6 +13,7 @@ use tidegate_stats::float;
 
 use super::cpu_check::processor;
 use super::responses::{self, Responses};
+use super::schedule::Executions;
 use super::{Failed, Measures, Surroundings, unknown};
 use crate::axes::Point;
 use crate::cell::Cell;
@@ -29,6 +30,9 @@ pub(super) struct Parameters {
     /// The first intervals of execution that are kept of each server.
     #[serde(default)]
     stretches: usize,
+    /// Until when the schedule is kept.
+    #[serde(default)]
+    schedule: Duration,
 }
 
 const fn one() -> u64 {
@@ -39,6 +43,7 @@ const fn one() -> u64 {
 pub(super) struct Simulation {
     run: CpuRun,
     stretches: Stretches,
+    schedule: Cell,
 }
 
 impl Parameters {
@@ -49,10 +54,15 @@ impl Parameters {
     ) -> Result<Simulation, Failed> {
         let workload = processor(&self.workload, point, surroundings)?;
         let mut stretches = Stretches::new(&workload, self.stretches);
-        let run = run(&workload, &self, surroundings.cancelled, &mut stretches);
+        let mut executions = Executions::new(self.schedule);
+        let observer = &mut (&mut stretches, &mut executions);
+        let run = run(&workload, &self, surroundings.cancelled, observer);
+        let schedule = executions.listed(&workload);
         match run.end {
             CpuRunEnd::Interrupted => Err(Failed::Cancelled),
-            CpuRunEnd::Complete | CpuRunEnd::Overloaded => Ok(Simulation { run, stretches }),
+            CpuRunEnd::Complete | CpuRunEnd::Overloaded => {
+                Ok(Simulation { run, stretches, schedule })
+            }
         }
     }
 }
@@ -61,15 +71,18 @@ fn run(
     workload: &CpuWorkload,
     parameters: &Parameters,
     cancelled: &AtomicBool,
-    stretches: &mut Stretches,
+    observer: &mut impl CpuObserver,
 ) -> CpuRun {
     let params = CpuParams::new(workload, parameters.duration, parameters.seed);
-    simulate(&CpuParams { interrupted: Some(cancelled), ..params }, stretches)
+    simulate(&CpuParams { interrupted: Some(cancelled), ..params }, observer)
 }
 
 impl Measures for Simulation {
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
-        let Self { run, stretches } = self;
+        let Self { run, stretches, schedule } = self;
+        if name == "schedule" {
+            return Ok(Some(schedule.clone()));
+        }
         if name == "busy_share" {
             return Ok(share(run.busy, run.duration));
         }
@@ -83,7 +96,7 @@ impl Measures for Simulation {
     }
 }
 
-const KNOWN: &str = "busy_share; SERVER.window_ns_max, executed_share, taken_share, preemptions, \
+const KNOWN: &str = "busy_share, schedule; SERVER.window_ns_max, executed_share, taken_share, preemptions, \
                      exhaustions, stretches_ns, stretch_starts_ns; TASK.misses, jobs, lost, \
                      served_share, response_ns_..";
 

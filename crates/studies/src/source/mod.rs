@@ -8,8 +8,11 @@ mod demand;
 mod drive;
 mod formula;
 mod input;
+mod profile;
+mod recorded;
 mod responses;
 mod samples;
+mod schedule;
 mod sequential;
 mod sim;
 mod slices;
@@ -59,6 +62,10 @@ enum Source {
     Demand(demand::Parameters),
     /// The figures of a drive file.
     Drive(drive::Parameters),
+    /// A simulated drive, measured.
+    Profile(profile::Parameters),
+    /// A result file beside the study.
+    Result(recorded::Parameters),
     /// The number of samples that a claim needs.
     Samples(samples::Parameters),
     /// Expressions over the axes.
@@ -111,6 +118,8 @@ impl Source {
             Self::CpuCheck(it) => Box::new(it.run(point, surroundings)?),
             Self::Demand(it) => Box::new(it),
             Self::Drive(it) => Box::new(it.run()?),
+            Self::Profile(it) => Box::new(it.run(surroundings)?),
+            Self::Result(it) => Box::new(it.run(surroundings)?),
             Self::Samples(it) => Box::new(it),
             Self::Formula(it) => Box::new(it),
         })
@@ -129,12 +138,16 @@ impl Surroundings<'_> {
     /// Returns the text of a file beside the study, filled in at a point, and the name that faults
     /// show.
     fn text(&self, file: &str, point: &Point) -> Result<(PathBuf, String), Failed> {
-        let name = &self.study.name;
-        let text = self.study.texts.get(file);
-        let text = text.ok_or_else(|| Failed::Fault(format!("`{name}` has no file `{file}`")))?;
-        let filled = template::text(text, point);
+        let filled = template::text(self.file(file)?, point);
         let filled = filled.map_err(|error| Failed::Fault(format!("{file}: {error}")))?;
-        Ok((Path::new(name).join(file), filled))
+        Ok((Path::new(&self.study.name).join(file), filled))
+    }
+
+    /// Returns the text of a file beside the study as it is.
+    fn file(&self, file: &str) -> Result<&str, Failed> {
+        let text = self.study.texts.get(file).map(String::as_str);
+        let name = &self.study.name;
+        text.ok_or_else(|| Failed::Fault(format!("`{name}` has no file `{file}`")))
     }
 }
 

@@ -23,20 +23,27 @@ impl Responses {
     /// Takes these distributions together.
     pub(super) fn of<'a>(all: impl Iterator<Item = &'a Distribution> + Clone) -> Self {
         let steps = all.clone().flat_map(Distribution::steps);
-        let mut steps: Vec<(u64, u64)> = steps.map(|(time, count)| (time.ns(), count)).collect();
-        steps.sort_unstable();
+        let steps = steps.map(|(time, count)| (time.ns(), count)).collect();
         let sum = |it: &Distribution| {
             u128::from(it.mean().unwrap_or_default().ns()) * u128::from(it.count())
         };
+        let min = all.clone().filter_map(Distribution::min).min();
         Self {
+            min_ns: min.map(tidegate_model::Duration::ns),
+            sum_ns: all.map(sum).sum(),
+            ..Self::of_steps(steps)
+        }
+    }
+
+    /// Takes recorded steps; the shortest and the mean time are those of the steps, which are
+    /// rounded up.
+    pub(super) fn of_steps(mut steps: Vec<(u64, u64)>) -> Self {
+        steps.sort_unstable();
+        Self {
+            min_ns: steps.first().map(|step| step.0),
+            sum_ns: steps.iter().map(|step| u128::from(step.0) * u128::from(step.1)).sum(),
+            count: steps.iter().map(|step| step.1).sum(),
             steps,
-            min_ns: all
-                .clone()
-                .filter_map(Distribution::min)
-                .min()
-                .map(tidegate_model::Duration::ns),
-            sum_ns: all.clone().map(sum).sum(),
-            count: all.map(Distribution::count).sum(),
         }
     }
 

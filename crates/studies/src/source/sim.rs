@@ -7,12 +7,13 @@ use serde::Deserialize;
 use tidegate_commands::{Input, NotRun, Simulated, simulate};
 use tidegate_host::{Length, Run, RunEnd, SourceMetrics};
 use tidegate_model::{Class, Duration};
+use tidegate_report::RunRecord;
 use tidegate_sim::SimParams;
 use tidegate_stats::float;
 
 use super::responses::{self, Responses};
 use super::slices::Slices;
-use super::{Failed, Measures, Surroundings, unknown};
+use super::{Failed, Measures, Surroundings, schedule, unknown};
 use crate::axes::Point;
 use crate::cell::Cell;
 use crate::source::input::Bound;
@@ -46,6 +47,7 @@ const fn one() -> u64 {
 /// The measures of a run.
 pub(super) struct Simulation {
     run: Run,
+    record: RunRecord,
     slices: Option<Slices>,
 }
 
@@ -70,7 +72,7 @@ impl Parameters {
         let params = SimParams { seed: self.seed, ..SimParams::new(&input.workload, length) };
         let is_cancelled = || surroundings.cancelled.load(Ordering::Relaxed);
         let simulated = simulate(&input, kind, policy, &params, slices.as_mut(), is_cancelled);
-        let Simulated { report, run, .. } = simulated.map_err(|reason| match reason {
+        let Simulated { report, run, record } = simulated.map_err(|reason| match reason {
             NotRun::NotApplicable(reason) => Failed::of(reason),
             NotRun::Unusable(faults) => Failed::of(faults),
         })?;
@@ -80,7 +82,7 @@ impl Parameters {
         if let Some(defect) = report.defects().into_iter().next() {
             return Err(Failed::Fault(defect));
         }
-        Ok(Simulation { run, slices })
+        Ok(Simulation { run, record, slices })
     }
 }
 
@@ -99,6 +101,7 @@ impl Measures for Simulation {
         let (source, measure) = name.split_once('.').unwrap_or(("", name));
         match measure {
             "is_overloaded" => Ok(Some(Cell::Bool(self.run.end == RunEnd::Overloaded))),
+            "schedule" => Ok(Some(schedule::of_record(&self.record))),
             "bytes_per_s_over_time" => self.over_time(source),
             _ => self.of_sources(self.sources(source)?, measure),
         }
@@ -153,5 +156,5 @@ impl Simulation {
     }
 }
 
-const KNOWN: &str = "jobs, misses, dropped, unfinished, bytes_per_s, requests_per_s, is_overloaded, \
+const KNOWN: &str = "jobs, misses, dropped, unfinished, bytes_per_s, requests_per_s, is_overloaded, schedule, \
                      NAME.bytes_per_s_over_time";

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The limit of a processor's workload, as a sentence.
+//! Says in a sentence what limits a processor's workload.
 
-use tidegate_cpu_analysis::{CpuAssessment, CpuLimit, CpuThread};
+use tidegate_cpu_analysis::{
+    CpuAnswer, CpuAssessment, CpuLimit, CpuThread, MeasuredDemand, Prioritised, fitting_priorities,
+};
 use tidegate_cpu_model::{CpuWorkload, Scheduling};
+use tidegate_model::Duration;
 
 use crate::figures;
 
@@ -42,4 +45,29 @@ pub(super) fn limited_by(workload: &CpuWorkload, assessment: &CpuAssessment) -> 
             format!("a window of {window}: more work can be due in it than the processor executes")
         }
     })
+}
+
+/// Returns the changes with which every deadline would be proven: other priorities.
+pub(super) fn would_fit(
+    workload: &CpuWorkload,
+    measured: &[MeasuredDemand],
+    assessment: &CpuAssessment,
+) -> Vec<String> {
+    if assessment.answer != CpuAnswer::NotProven {
+        return Vec::new();
+    }
+    let Some(order) = fitting_priorities(workload, measured) else { return Vec::new() };
+    let name = |thread: &Prioritised| match *thread {
+        Prioritised::Task(index) => workload.tasks[index].name.clone(),
+        Prioritised::Server(index) => workload.servers[index].name.clone(),
+    };
+    let names: Vec<String> = order.iter().map(name).collect();
+    let blocked = workload.tasks.iter().map(|task| task.blocking);
+    let blocked = blocked.chain(workload.servers.iter().map(|server| server.blocking));
+    let provided = match blocked.max() {
+        None | Some(Duration::ZERO) => "",
+        Some(_) => ", if `blocking` holds in this order too",
+    };
+    let names = names.join(", ");
+    vec![format!("priorities in this order, the highest first: {names}{provided}")]
 }

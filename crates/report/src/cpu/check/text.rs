@@ -51,6 +51,9 @@ impl Report for CpuReport<'_> {
         self.write_threads(page);
         writeln!(page);
         self.write_condition(page);
+        for change in &self.would_fit {
+            page.labelled("Would fit", change);
+        }
         for (name, reason) in self.objections() {
             page.labelled("No bound", format!("{name}: {reason}"));
         }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The request and supply curves of bounds.
+
+use serde::{Deserialize, Serialize};
+use tidegate_analysis::Assessment;
+use tidegate_analysis::curves::{Curves, Reading, Steps, TaskCurves, curves};
+use tidegate_model::{Duration, Workload};
+
+/// Tasks with one bound, and the curves that show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CurvesRecord {
+    /// Their names.
+    pub tasks: Vec<String>,
+    /// The bound of each of them; without curves the largest, `None` if they have none.
+    pub bound_ns: Option<u64>,
+    /// The curves; `None` if the bound has none.
+    pub drawn: Option<DrawnRecord>,
+    /// Why there are none, a sentence without its full stop.
+    pub reason: Option<String>,
+}
+
+/// A pair of curves. `to_ns - from_ns + after_ns + outside_ns` is the bound.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrawnRecord {
+    /// The argument that they show.
+    pub argument: String,
+    /// `distance` or `meeting`.
+    pub shows: Shows,
+    /// Pairs of an instant and the requests that can be released up to it, both rising.
+    pub requested_ns_steps: Vec<(u64, u64)>,
+    /// Pairs of an instant and the requests that are served by then at the latest, both rising.
+    pub served_ns_steps: Vec<(u64, u64)>,
+    /// The height of the line that shows the wait.
+    pub requests: u64,
+    /// Where the line begins.
+    pub from_ns: u64,
+    /// Where the line ends.
+    pub to_ns: u64,
+    /// The time of the job's own batch, if the curves do not contain it.
+    pub after_ns: u64,
+    /// Jitter, and the host's time around the policy.
+    pub outside_ns: u64,
+}
+
+/// How curves show a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shows {
+    /// As the largest horizontal distance between them.
+    Distance,
+    /// As the instant at which they meet.
+    Meeting,
+}
+
+impl CurvesRecord {
+    /// Returns the curves of every bound of an assessment; empty without bounds.
+    ///
+    /// # Complexity
+    /// That of [`curves`].
+    pub fn all(workload: &Workload, assessment: &Assessment) -> Vec<Self> {
+        let record = |group: &TaskCurves| {
+            let bound_of = |&task: &usize| assessment.tasks[task].response_max;
+            let bound = group.tasks.iter().filter_map(bound_of).map(|(bound, _)| bound).max();
+            let name = |&task: &usize| workload.tasks[task].name.clone();
+            Self {
+                tasks: group.tasks.iter().map(name).collect(),
+                bound_ns: bound.map(Duration::ns),
+                drawn: group.curves.as_ref().ok().map(|it| DrawnRecord::of(it, group.outside)),
+                reason: group.curves.as_ref().err().map(|&reason| reason.to_owned()),
+            }
+        };
+        curves(workload, assessment).iter().map(record).collect()
+    }
+
+    /// Checks that the curves show the bound, and what charts rely on.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let Some(drawn) = &self.drawn else { return Ok(()) };
+        let wait = drawn.to_ns.checked_sub(drawn.from_ns);
+        let parts = [drawn.after_ns, drawn.outside_ns];
+        let shown = parts.iter().try_fold(wait.unwrap_or(u64::MAX), |sum, &it| sum.checked_add(it));
+        if wait.is_none() || shown != self.bound_ns {
+            return Err("curves must show the bound of their tasks");
+        }
+        let all = [&drawn.requested_ns_steps, &drawn.served_ns_steps];
+        if all.iter().any(|steps| !steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1)) {
+            return Err("the steps of curves must rise");
+        }
+        Ok(())
+    }
+}
+
+impl DrawnRecord {
+    fn of(curves: &Curves, outside: Duration) -> Self {
+        let steps = |steps: &Steps| steps.iter().map(|&(at, count)| (at.ns(), count)).collect();
+        let shows = match curves.argument.reading() {
+            Reading::Distance => Shows::Distance,
+            Reading::Meeting | Reading::MeetingHalfOpen => Shows::Meeting,
+        };
+        Self {
+            argument: curves.argument.name().to_owned(),
+            shows,
+            requested_ns_steps: steps(&curves.requested),
+            served_ns_steps: steps(&curves.served),
+            requests: curves.longest.requests,
+            from_ns: curves.longest.from.ns(),
+            to_ns: curves.longest.to.ns(),
+            after_ns: curves.after.ns(),
+            outside_ns: outside.ns(),
+        }
+    }
+}
