@@ -118,7 +118,8 @@ impl Attachment {
     /// # Errors
     /// [`DetachError`]; `tidegate drive detach` may still succeed.
     pub fn detach(self) -> Result<Option<Statistics>, DetachError> {
-        // Cleans up before the service ends, because the kernel first writes its dirty data.
+        // Clean up while the drive is still served: the kernel first writes its dirty data to the
+        // drive.
         clean_up(&self.place)?;
         let is_over = wait(END_MAX, || self.session.guard.is_finished());
         if is_over {

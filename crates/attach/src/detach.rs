@@ -27,7 +27,8 @@ const END_MAX: Duration = Duration::from_secs(20);
 /// The longest time that the kernel may take to release a device that no process has open.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
-/// The longest time for which a brief user, such as a search for a free device, has a device open.
+/// The longest time for which a program that only looks at the device, such as a search for a free
+/// loop device, has it open.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// The interval between two checks of an awaited condition.
@@ -47,8 +48,8 @@ pub fn holders(place: &AttachmentFolder) -> Holders {
     let devices = devices(place);
     let used = devices.iter().find_map(|device| in_use::of_device_or_elsewhere(device));
     let openers = devices.iter().flat_map(|device| in_use::openers(device));
-    // If this process has the device open, it inherited the device from its parent, which is
-    // counted itself.
+    // This process does not count: it has the device open only if it inherited the descriptor from
+    // its parent, which is counted.
     let openers: Vec<_> = openers.filter(|opener| opener.pid != std::process::id()).collect();
     // If a visible process has the device open, that process made the claim.
     let used = used.filter(|used| *used != Use::Elsewhere || openers.is_empty());

@@ -71,7 +71,8 @@ thread_local! {
     static IS_REAL_TIME: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Gives this thread the priority of the drive's thread: a request that is read late arrives late.
+/// Gives this thread the priority of the drive's thread: a request that this thread reads late gets
+/// a late arrival time.
 fn be_urgent() {
     if !IS_REAL_TIME.replace(true) {
         // If the host refuses this thread, it refuses the drive's thread too, which reports it.

@@ -56,9 +56,9 @@ pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
 /// are set.
 pub(crate) fn apply_settings(device: &Path, settings: QueueSettings) -> Result<(), AttachError> {
     let set = |name: &str, value: String| set(device, name, &value);
-    // If there is no scheduler when `nr_requests` is set, it limits the requests in flight, even
-    // under a scheduler that is chosen later: requests beyond the drive's depth stay queued where
-    // the scheduler sees them.
+    // `nr_requests` limits the requests in flight only if it is set while there is no scheduler;
+    // the limit then remains under a scheduler that is chosen later. So requests beyond the drive's
+    // depth stay queued where the scheduler sees them.
     set("scheduler", "none".to_owned())?;
     set("nr_requests", settings.depth.clamp(TAGS_MIN, tags_max()).to_string())?;
     set("rotational", u32::from(settings.is_rotational).to_string())?;
@@ -135,8 +135,8 @@ pub(crate) fn is_over(device: &Path, file: &Path) -> bool {
     backing_file(device).is_some_and(|backing| backing == file)
 }
 
-/// Returns whether the device is attached to the file of an attached drive, and that file no longer
-/// has a path.
+/// Returns whether the device is attached to the file of a drive whose file system was unmounted:
+/// the kernel then shows a path directly below the root, where no file exists.
 pub(crate) fn is_over_lost(device: &Path) -> bool {
     let lost = Path::new("/").join(FILE_NAME);
     is_over(device, &lost) && !lost.exists()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Records of attached drives: one folder on disk per drive, so that another process can clean up
-//! regardless of what happened to the process that serves the drive.
+//! Records of attached drives: one folder per drive, so that another process can clean up whatever
+//! happened to the process that serves the drive.
 //!
 //! ```text
 //!   /run/tidegate/attached/NAME/record.toml   the process and its drive

@@ -26,7 +26,7 @@ pub(crate) struct Server {
     pub(crate) granted: RealTime,
 }
 
-/// Closes the inbox when the thread ends for any reason, so that no request waits for it.
+/// Closes the inbox when the thread ends for any reason, so that no request waits for the thread.
 struct Closing<'a, R>(&'a Inbox<R>);
 
 impl<R> Drop for Closing<'_, R> {

@@ -5,6 +5,8 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use crate::install::slug;
+
 /// The fewest tags that the kernel leaves a device of a shared adapter.
 const SHARE_MIN: u64 = 4;
 
@@ -18,8 +20,19 @@ impl Root {
         Self(directory.into())
     }
 
+    /// Returns whether it is the running machine, and no copy of one.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        self.0.canonicalize().is_ok_and(|path| path == Path::new("/"))
+    }
+
+    /// Returns the name of the present boot, which no other boot has.
+    pub fn boot(&self) -> Option<String> {
+        let text = fs::read_to_string(self.at("proc/sys/kernel/random/boot_id")).ok()?;
+        Some(text.trim().to_owned())
+    }
+
     /// Returns a path of the machine, which is written without its first slash.
-    pub(crate) fn at(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub fn at(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }
 }
@@ -67,38 +80,47 @@ impl Disk {
     }
 
     /// Returns the machine that it is part of.
-    pub(crate) fn root(&self) -> &Root {
+    pub fn root(&self) -> &Root {
         &self.root
     }
 
     /// Returns the path of an attribute.
-    pub(crate) fn path(&self, attribute: &str) -> PathBuf {
+    pub fn path(&self, attribute: &str) -> PathBuf {
         self.directory.join(attribute)
     }
 
     /// Returns an attribute's value without surrounding white space; of a list, the chosen word. `None`
     /// if it is missing or empty.
-    pub(crate) fn value(&self, attribute: &str) -> Option<String> {
+    pub fn value(&self, attribute: &str) -> Option<String> {
         let text = self.text(attribute)?;
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         Some(chosen.map_or(text.clone(), |(chosen, _)| chosen.to_owned()))
     }
 
     /// Returns an attribute's text without surrounding white space; `None` if it is missing or empty.
-    pub(crate) fn text(&self, attribute: &str) -> Option<String> {
+    pub fn text(&self, attribute: &str) -> Option<String> {
         let text = fs::read_to_string(self.path(attribute)).ok()?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// Returns an attribute that is a number.
-    pub(crate) fn number(&self, attribute: &str) -> Option<u64> {
+    pub fn number(&self, attribute: &str) -> Option<u64> {
         self.value(attribute)?.parse().ok()
     }
 
     /// Returns the device's permanent name among all others (`wwid`).
     pub fn wwid(&self) -> Option<String> {
-        self.text("device/wwid")
+        self.text("device/wwid").or_else(|| self.text("wwid"))
+    }
+
+    /// Returns a name for the disk's files, of at most 89 characters that a file name can contain: its
+    /// permanent name or, without one, the kernel's. The end distinguishes names with the same
+    /// letters and digits.
+    pub fn file_name(&self) -> String {
+        const NAME_MAX: usize = 80;
+        let name = self.wwid().unwrap_or_else(|| self.name().to_owned());
+        format!("{:.NAME_MAX$}-{:08x}", slug(&name), hash(&name))
     }
 
     /// Returns vendor and model as far as the device reports them.
@@ -145,13 +167,13 @@ impl Disk {
     }
 
     /// Returns the directories of its partitions.
-    fn partitions(&self) -> Vec<PathBuf> {
+    pub(crate) fn partitions(&self) -> Vec<PathBuf> {
         let entries = names_in(&self.directory).into_iter().map(|name| self.path(&name));
         entries.filter(|path| path.join("partition").exists()).collect()
     }
 
     /// Returns the devices that are built on this disk or on a partition of it.
-    pub(crate) fn holders(&self) -> Vec<Self> {
+    pub fn holders(&self) -> Vec<Self> {
         let mut names: Vec<_> = self
             .partitions()
             .into_iter()
@@ -207,7 +229,7 @@ impl Disk {
     }
 
     /// Returns whether a device on the path to the disk has a name that begins with this text.
-    pub(crate) fn is_behind(&self, prefix: &str) -> bool {
+    pub fn is_behind(&self, prefix: &str) -> bool {
         let parts = self.directory.iter().filter_map(|part| part.to_str());
         let mut devices = parts.skip_while(|&part| part != "devices");
         devices.any(|part| part.starts_with(prefix))
@@ -221,7 +243,7 @@ impl Disk {
 }
 
 /// Returns the names in a directory, sorted; none if it cannot be read.
-fn names_in(directory: &Path) -> Vec<String> {
+pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| file_name(&entry.path())).collect();
     names.sort();
@@ -240,4 +262,11 @@ fn number_in(directory: &Path) -> Option<u32> {
 
 fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Returns the FNV-1a hash of a text, its halves folded together.
+fn hash(text: &str) -> u64 {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, add);
+    (hash ^ (hash >> 32)) & u64::from(u32::MAX)
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use tidegate_model::workload_file::Unit;
 
 use crate::disk::Disk;
+use crate::services::class;
 use crate::setting::Setting;
 
 /// A file to write.
@@ -18,26 +19,40 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Returns the udev rule that makes the settings whenever the disk appears; `None` if nothing
-    /// distinguishes the disk from others.
+    /// Returns the udev rule that makes the settings whenever the disk appears; `None` if no rule can
+    /// name the disk alone: it has no permanent name, or one that no pattern matches alone.
     pub fn rule(disk: &Disk, settings: &[Setting]) -> Option<Self> {
-        let wwid = disk.wwid()?;
+        let name = disk.name();
+        let origin =
+            format!("Written by `tidegate tune`; `tidegate tune {name} --undo` removes it.");
+        Self::rule_of(disk, settings, &origin)
+    }
+
+    /// As [`NewFile::rule`], with this sentence on its first line.
+    pub fn rule_of(disk: &Disk, settings: &[Setting], origin: &str) -> Option<Self> {
+        let wwid = pattern(&disk.wwid()?)?;
         let mut text = format!(
-            "# Written by `tidegate tune`; `tidegate tune {} --undo` removes it.\n\
-             ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", ATTRS{{wwid}}==\"{}\"",
-            disk.name(),
-            pattern(&wwid)
+            "# {origin}\n\
+             ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", ATTRS{{wwid}}==\"{wwid}\""
         );
         for Setting { attribute, new, .. } in settings {
             let _ = write!(text, ", \\\n  ATTR{{{attribute}}}=\"{new}\"");
         }
         text.push('\n');
-        Some(Self { path: format!("etc/udev/rules.d/90-tidegate-{}.rules", slug(&wwid)), text })
+        Some(Self {
+            path: format!("etc/udev/rules.d/90-tidegate-{}.rules", disk.file_name()),
+            text,
+        })
+    }
+
+    /// Returns whether a [rule](Self::rule_of) can name the disk alone.
+    pub fn can_name(disk: &Disk) -> bool {
+        disk.wwid().is_some_and(|wwid| pattern(&wwid).is_some())
     }
 
     /// Returns the drop-in that gives a unit its I/O class.
     pub fn drop_in(unit: &Unit) -> Self {
-        let class = if unit.is_real_time { "realtime" } else { "best-effort" };
+        let class = class(unit.is_real_time);
         Self {
             path: format!("etc/systemd/system/{}.d/50-tidegate.conf", unit.name),
             text: format!(
@@ -47,14 +62,31 @@ impl NewFile {
     }
 }
 
-/// Returns a pattern of udev that matches the text: every character that could have a meaning in a
-/// pattern or in a rule stands for any one character.
-fn pattern(text: &str) -> String {
-    text.chars().map(|c| if is_plain(c) { c } else { '?' }).collect()
+/// Returns a pattern of udev that matches this text and no other; `None` if there is none.
+///
+/// udev ends a value at a quotation mark and a pattern at `|`, and passes patterns with `*`, `?` or
+/// `[` to `fnmatch`. In brackets, such a character stands for itself, and so does a backslash behind
+/// another one. Outside of brackets, all other characters stand for themselves.
+///
+/// # Source
+/// `udev(7)`, and `src/udev/udev-rules.c` of systemd; compared with `udevadm test` of udev 252.
+fn pattern(text: &str) -> Option<String> {
+    if text.contains(|c: char| matches!(c, '|' | '"') || c.is_control()) {
+        return None;
+    }
+    let mut pattern = String::new();
+    for c in text.chars() {
+        match c {
+            '*' | '?' | '[' => pattern.extend(['[', c, ']']),
+            '\\' => pattern.push_str(r"[\\]"),
+            _ => pattern.push(c),
+        }
+    }
+    Some(pattern)
 }
 
 /// Returns a text that a file name can contain.
-pub(crate) fn slug(text: &str) -> String {
+pub fn slug(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 

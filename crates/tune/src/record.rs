@@ -4,97 +4,58 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tidegate_model::workload_file::Unit;
 
 use crate::disk::{Disk, Root};
-use crate::install::{NewFile, slug};
+use crate::install::NewFile;
+use crate::others::Others;
+use crate::record_error::RecordError;
+use crate::services::{Running, Service};
 use crate::setting::Setting;
-
-/// The folder of all records, relative to the root.
-const FOLDER: &str = "var/lib/tidegate/tune";
+use crate::store;
+use crate::threads::Stranger;
 
 /// A tuned disk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    settings: Vec<Made>,
-    files: Vec<Written>,
+    /// The boot in which the threads of `services` run; missing in the records of earlier versions.
+    #[serde(default)]
+    boot: Option<String>,
+    pub(crate) settings: Vec<Made>,
+    pub(crate) files: Vec<Written>,
+    /// Missing in the records of earlier versions.
+    #[serde(default)]
+    pub(crate) services: Vec<Service>,
 }
 
 /// A setting that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Made {
-    attribute: String,
-    old: Option<String>,
+pub(crate) struct Made {
+    pub(crate) attribute: String,
+    pub(crate) old: Option<String>,
     new: String,
 }
 
 /// A file that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Written {
-    path: String,
+pub(crate) struct Written {
+    pub(crate) path: String,
     text: String,
 }
 
 /// A difference between a tuned disk and its record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Drift {
-    /// The attribute or the file.
+    /// The attribute, the file, or the service whose threads have another class.
     pub name: String,
-    /// The recorded value; `None` for a file's text.
+    /// The recorded value, or the class; `None` for a file's text.
     pub expected: Option<String>,
-    /// The present value; `None` if it is missing, or for a file's text.
+    /// The present value, or the number of threads with the class; `None` if it is missing, or for a
+    /// file's text.
     pub found: Option<String>,
-}
-
-/// The values that an undo restored and the files that it removed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Undone {
-    /// The attributes with their restored values.
-    pub settings: Vec<(String, String)>,
-    /// The files that were removed.
-    pub files: Vec<String>,
-}
-
-/// A failure to change or to record a setting.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RecordError {
-    /// A file cannot be read or written.
-    #[error("cannot {verb} {}", .path.display())]
-    File {
-        /// `read`, `write`, `remove`.
-        verb: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The kernel's reason.
-        source: io::Error,
-    },
-    /// The kernel took another value.
-    #[error("{} is `{found}` after `{wanted}` was written", .path.display())]
-    NotTaken {
-        /// The attribute.
-        path: PathBuf,
-        /// The value that was written.
-        wanted: String,
-        /// The value that it has.
-        found: String,
-    },
-    /// A file of another program would be overwritten.
-    #[error("{} exists and was not written by `tidegate tune`: move it away", .path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The record is damaged.
-    #[error("the record {} is damaged", .path.display())]
-    Damaged {
-        /// The record.
-        path: PathBuf,
-        /// Its fault.
-        source: serde_json::Error,
-    },
 }
 
 impl Record {
@@ -103,34 +64,111 @@ impl Record {
     /// # Errors
     /// If the record cannot be read.
     pub fn of(disk: &Disk) -> Result<Option<Self>, RecordError> {
-        let path = place(disk);
-        match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text)
-                .map(Some)
-                .map_err(|source| RecordError::Damaged { path, source }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(RecordError::File { verb: "read", path, source }),
+        Self::read(disk.root(), store::place(disk))
+    }
+
+    /// Reads the record at a path. It forgets the threads of an earlier boot, whose numbers and times of
+    /// start mean other threads now.
+    pub(crate) fn read(root: &Root, path: PathBuf) -> Result<Option<Self>, RecordError> {
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(|source| RecordError::File {
+                verb: "read",
+                path: path.clone(),
+                source,
+            })?,
+        };
+        let mut record: Self =
+            serde_json::from_str(&text).map_err(|source| RecordError::Damaged { path, source })?;
+        if record.boot != root.boot() {
+            record.services.iter_mut().for_each(Service::forget_threads);
+        }
+        Ok(Some(record))
+    }
+
+    /// Makes the settings, writes the files and gives the units' running threads their class, and
+    /// records all of it first. If the disk is tuned already, its record keeps the values from before
+    /// the first tuning; files and units that are not named again are taken back first.
+    ///
+    /// # Errors
+    /// If a value or file cannot be written; what was done until then is recorded. If another disk's
+    /// record needs another class for a unit; then nothing is changed.
+    pub fn make(
+        disk: &Disk,
+        settings: &[Setting],
+        files: &[NewFile],
+        units: &[Unit],
+    ) -> Result<(), RecordError> {
+        let mut others = Others::of(disk)?;
+        others.check(units)?;
+        let mut record = Self::of(disk)?.unwrap_or_default();
+        record.check_free(disk.root(), files, &others)?;
+        record.release(disk, files, units, &mut others)?;
+        record.enter(disk.root(), settings, files, units, &others);
+        record.save(disk)?;
+        for Setting { attribute, new, .. } in settings {
+            set(disk, attribute, new)?;
+        }
+        for NewFile { path, text } in files {
+            store::write(&disk.root().at(path), text)?;
+        }
+        record.give_classes(disk)
+    }
+
+    /// Returns the files that were written, with their texts.
+    pub fn files(&self) -> Vec<NewFile> {
+        let files = self.files.iter();
+        files
+            .map(|Written { path, text }| NewFile { path: path.clone(), text: text.clone() })
+            .collect()
+    }
+
+    /// Forgets settings that a restart has undone: a record with files stays.
+    ///
+    /// # Errors
+    /// If the record cannot be read or removed.
+    pub fn forget_settings(disk: &Disk) -> Result<(), RecordError> {
+        match Self::of(disk)? {
+            Some(record) if record.files.is_empty() => store::remove(store::place(disk)),
+            _ => Ok(()),
         }
     }
 
-    /// Makes the settings and writes the files, and records both first. If the disk is tuned
-    /// already, its record keeps the values from before the first tuning.
-    ///
-    /// # Errors
-    /// If a value or file cannot be written; what was done until then is recorded.
-    pub fn make(disk: &Disk, settings: &[Setting], files: &[NewFile]) -> Result<(), RecordError> {
-        let mut record = Self::of(disk)?.unwrap_or(Self { settings: vec![], files: vec![] });
+    /// Checks that no file of another program would be overwritten.
+    fn check_free(
+        &self,
+        root: &Root,
+        files: &[NewFile],
+        others: &Others,
+    ) -> Result<(), RecordError> {
         for NewFile { path, .. } in files {
-            let is_own = record.files.iter().any(|written| written.path == *path);
-            let path = disk.root().at(path);
+            let is_own = self.has_file(path) || others.have_file(path);
+            let path = root.at(path);
             if !is_own && path.exists() {
                 return Err(RecordError::Exists { path });
             }
         }
+        Ok(())
+    }
+
+    /// Returns whether it lists this file.
+    pub(crate) fn has_file(&self, path: &str) -> bool {
+        self.files.iter().any(|written| written.path == path)
+    }
+
+    /// Records what will be made, and what is there now unless it is recorded already.
+    fn enter(
+        &mut self,
+        root: &Root,
+        settings: &[Setting],
+        files: &[NewFile],
+        units: &[Unit],
+        others: &Others,
+    ) {
         for Setting { attribute, old, new, .. } in settings {
-            match record.settings.iter_mut().find(|made| made.attribute == *attribute) {
+            match self.settings.iter_mut().find(|made| made.attribute == *attribute) {
                 Some(made) => made.new.clone_from(new),
-                None => record.settings.push(Made {
+                None => self.settings.push(Made {
                     attribute: (*attribute).to_owned(),
                     old: old.clone(),
                     new: new.clone(),
@@ -138,17 +176,31 @@ impl Record {
             }
         }
         for NewFile { path, text } in files {
-            record.files.retain(|written| written.path != *path);
-            record.files.push(Written { path: path.clone(), text: text.clone() });
+            self.files.retain(|written| written.path != *path);
+            self.files.push(Written { path: path.clone(), text: text.clone() });
         }
-        record.save(disk)?;
-        for Setting { attribute, new, .. } in settings {
-            set(disk, attribute, new)?;
+        for unit in units {
+            if self.services.iter().all(|it| it.unit() != *unit) {
+                let shared = others.service(unit).cloned();
+                self.services.push(shared.unwrap_or_else(|| Service::new(root, unit)));
+            }
         }
-        for NewFile { path, text } in files {
-            write(&disk.root().at(path), text)?;
+        let drop_ins = &self.files;
+        for service in &mut self.services {
+            let path = NewFile::drop_in(&service.unit()).path;
+            if drop_ins.iter().any(|written| written.path == path) {
+                service.note_drop_in();
+            }
         }
-        Ok(())
+    }
+
+    fn give_classes(mut self, disk: &Disk) -> Result<(), RecordError> {
+        let mut services = std::mem::take(&mut self.services);
+        let save = |noted: &[Service]| {
+            self.services = noted.to_vec();
+            self.save(disk)
+        };
+        Service::give(&mut services, disk.root(), save, RecordError::of_thread)
     }
 
     /// Returns where the machine differs from the record.
@@ -167,58 +219,42 @@ impl Record {
             let is_kept = found.as_ref() == Some(text);
             (!is_kept).then(|| Drift { name: format!("/{path}"), expected: None, found: None })
         });
-        settings.chain(files).collect()
+        let services = self.services.iter().filter_map(|service| {
+            let running = Running::of(disk.root(), &service.unit());
+            let Running { threads, others, .. } = running;
+            (others > 0).then(|| Drift {
+                expected: Some(running.class().to_owned()),
+                found: Some(format!("{} of {threads} threads", threads - others)),
+                name: running.unit,
+            })
+        });
+        settings.chain(files).chain(services).collect()
     }
 
-    /// Restores every setting, removes every file, and forgets the disk. Settings are restored in
-    /// the order in which they were made, because a change of the scheduler resets the other
-    /// settings.
-    ///
-    /// # Errors
-    /// The first value that cannot be restored. All other values are restored, and the record
-    /// stays.
-    pub fn undo(self, disk: &Disk) -> Result<Undone, RecordError> {
-        let mut undone = Undone::default();
-        for Written { path, .. } in &self.files {
-            remove(disk.root(), path)?;
-            undone.files.push(format!("/{path}"));
-        }
-        let mut first = None;
-        for Made { attribute, old, .. } in self.settings {
-            // An attribute that was not there belongs to the scheduler, and goes with it.
-            let Some(old) = old else { continue };
-            match set(disk, &attribute, &old) {
-                Ok(()) => undone.settings.push((attribute, old)),
-                Err(error) => first = first.or(Some(error)),
-            }
-        }
-        if let Some(error) = first {
-            return Err(error);
-        }
-        let path = place(disk);
-        fs::remove_file(&path).map_err(|source| RecordError::File {
-            verb: "remove",
-            path,
-            source,
-        })?;
-        Ok(undone)
+    /// Returns the programs that send real-time requests although the plan does not name them.
+    pub fn strangers(&self, root: &Root) -> Vec<Stranger> {
+        let units: Vec<Unit> = self.services.iter().map(Service::unit).collect();
+        let real_time = units.iter().filter(|unit| unit.is_real_time);
+        Stranger::all(root, &real_time.map(|unit| &*unit.name).collect::<Vec<_>>())
     }
 
-    fn save(&self, disk: &Disk) -> Result<(), RecordError> {
+    pub(crate) fn save(&mut self, disk: &Disk) -> Result<(), RecordError> {
+        self.save_at(disk.root(), &store::place(disk))
+    }
+
+    pub(crate) fn save_at(
+        &mut self,
+        root: &Root,
+        path: &std::path::Path,
+    ) -> Result<(), RecordError> {
+        self.boot = root.boot();
         let text = serde_json::to_string_pretty(self).expect("a record is plain data");
-        write(&place(disk), &(text + "\n"))
+        store::write(path, &(text + "\n"))
     }
-}
-
-/// Returns the path of a disk's record. Names such as `sda` change, so the path contains the disk's
-/// permanent name.
-fn place(disk: &Disk) -> PathBuf {
-    let name = disk.wwid().map_or_else(|| disk.name().to_owned(), |wwid| slug(&wwid));
-    disk.root().at(FOLDER).join(format!("{name}.json"))
 }
 
 /// Writes an attribute and checks that the kernel took it.
-fn set(disk: &Disk, attribute: &str, value: &str) -> Result<(), RecordError> {
+pub(crate) fn set(disk: &Disk, attribute: &str, value: &str) -> Result<(), RecordError> {
     let path = disk.path(attribute);
     if disk.value(attribute).as_deref() == Some(value) {
         return Ok(());
@@ -235,28 +271,4 @@ fn set(disk: &Disk, attribute: &str, value: &str) -> Result<(), RecordError> {
             found: found.unwrap_or_default(),
         }),
     }
-}
-
-/// Writes a file and its folders.
-fn write(path: &Path, text: &str) -> Result<(), RecordError> {
-    let folder = path.parent().unwrap_or(path);
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
-    written.map_err(|source| RecordError::File { verb: "write", path: path.to_owned(), source })
-}
-
-/// Removes a file, and its folder if that is a unit's and empty.
-fn remove(root: &Root, path: &str) -> Result<(), RecordError> {
-    let path = root.at(path);
-    match fs::remove_file(&path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            return Err(RecordError::File { verb: "remove", path, source });
-        }
-        _ => {}
-    }
-    let folder = path.parent().filter(|folder| folder.extension().is_some_and(|it| it == "d"));
-    if let Some(folder) = folder.filter(|folder| !folder.ends_with("rules.d")) {
-        // It stays if another drop-in is in it.
-        let _ = fs::remove_dir(folder);
-    }
-    Ok(())
 }

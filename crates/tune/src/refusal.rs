@@ -110,9 +110,21 @@ pub enum Refusal {
          before it is on the medium; switch the cache off and measure the disk again"
     )]
     WriteCache,
+    /// `io.cost` shares the disk out by weight.
+    #[error(
+        "`io.cost` is on for this disk ({file}), and makes requests wait outside the scheduler, where classes do \
+         not count: switch it off with `echo {device} enable=0 > {file}`"
+    )]
+    IoCost {
+        /// The kernel's file.
+        file: String,
+        /// The disk's numbers.
+        device: String,
+    },
     /// More requests than the scheduler holds.
     #[error(
-        "the workload can have {places} requests waiting, plugs included, and the scheduler holds at most {NR_REQUESTS_MAX}"
+        "the workload can have {} requests waiting, plugs included, and the scheduler holds at most {NR_REQUESTS_MAX}",
+        number(*places)
     )]
     Places {
         /// The requests.
@@ -146,23 +158,11 @@ const VIRTUAL_MARKS: [&str; 6] = ["virtio", "xen", "QEMU", "VBOX", "VMware", "Vi
 impl Disk {
     /// Returns every reason for which this disk cannot be tuned for this demand.
     pub fn refusals(&self, demand: &Demand, measured: Option<&str>) -> Vec<Refusal> {
-        let disks = self.slaves();
-        if !disks.is_empty() {
-            return vec![Refusal::BuiltOn { name: self.name().to_owned(), disks }];
+        let mut refusals = self.standing_refusals(demand.depth);
+        if self.is_no_disk() {
+            return refusals;
         }
-        if self.path("loop").exists() {
-            return vec![Refusal::Loop { name: self.name().to_owned() }];
-        }
-        let mut refusals = Vec::new();
         let mut add = |refusal: Option<Refusal>| refusals.extend(refusal);
-        add(self.hypervisor());
-        add(self.depth(demand));
-        add(self.is_behind("usb").then_some(Refusal::Usb));
-        let zoned = self.text("queue/zoned").filter(|kind| kind != "none");
-        add(zoned.map(|kind| Refusal::Zoned { kind }));
-        let queues = self.hardware_queues().filter(|&queues| queues != 1);
-        add(queues.map(|queues| Refusal::HardwareQueues { queues }));
-        add(self.scheduler());
         let is_cached = self.text("queue/write_cache").as_deref() != Some("write through");
         add((is_cached && demand.has_write_contract).then_some(Refusal::WriteCache));
         let places = demand.places;
@@ -171,8 +171,38 @@ impl Disk {
         let other = measured.zip(self.model()).filter(|(measured, found)| measured != found);
         add(other
             .map(|(measured, found)| Refusal::OtherModel { measured: measured.to_owned(), found }));
-        refusals.extend(self.holders().iter().filter_map(Self::class_lost));
         refusals
+    }
+
+    /// Returns every reason for which this disk cannot be tuned for any demand, with `depth`
+    /// requests on the device. They can arise after it was tuned.
+    pub fn standing_refusals(&self, depth: u32) -> Vec<Refusal> {
+        let disks = self.slaves();
+        if !disks.is_empty() {
+            return vec![Refusal::BuiltOn { name: self.name().to_owned(), disks }];
+        }
+        if self.is_no_disk() {
+            return vec![Refusal::Loop { name: self.name().to_owned() }];
+        }
+        let zoned = self.text("queue/zoned").filter(|kind| kind != "none");
+        let queues = self.hardware_queues().filter(|&queues| queues != 1);
+        let refusals = [
+            self.hypervisor(),
+            self.depth(depth),
+            self.is_behind("usb").then_some(Refusal::Usb),
+            zoned.map(|kind| Refusal::Zoned { kind }),
+            queues.map(|queues| Refusal::HardwareQueues { queues }),
+            self.scheduler(),
+            self.io_cost(),
+        ];
+        let holders = self.holders();
+        let lost = holders.iter().filter_map(Self::class_lost);
+        refusals.into_iter().flatten().chain(lost).collect()
+    }
+
+    /// Returns whether it is built on other devices or on a file.
+    fn is_no_disk(&self) -> bool {
+        !self.slaves().is_empty() || self.path("loop").exists()
     }
 
     fn hypervisor(&self) -> Option<Refusal> {
@@ -181,11 +211,10 @@ impl Disk {
         names.into_iter().find(is_virtual).map(|name| Refusal::Hypervisor { name })
     }
 
-    fn depth(&self, demand: &Demand) -> Option<Refusal> {
+    fn depth(&self, depth: u32) -> Option<Refusal> {
         if self.number("device/queue_depth").is_none() {
             return Some(Refusal::NoDepth);
         }
-        let depth = demand.depth;
         match self.adapter_tags() {
             Some(tags) if u64::from(depth) > tags => Some(Refusal::TooDeep { tags, depth }),
             _ => (!self.has_spare_tags(depth)).then_some(Refusal::SharedTags { depth }),
@@ -201,6 +230,16 @@ impl Disk {
         let is_active = self.value("queue/scheduler").as_deref() == Some(SCHEDULER);
         let has_aging = self.path("queue/iosched/prio_aging_expire").exists();
         (is_active && !has_aging).then_some(Refusal::OldKernel)
+    }
+
+    /// Returns whether the kernel shares the disk out by weight (`CONFIG_BLK_CGROUP_IOCOST`).
+    fn io_cost(&self) -> Option<Refusal> {
+        const FILE: &str = "sys/fs/cgroup/io.cost.qos";
+        let device = self.text("dev")?;
+        let text = std::fs::read_to_string(self.root().at(FILE)).ok()?;
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(&*device));
+        let is_on = lines.any(|rest| rest.starts_with(' ') && rest.contains("enable=1"));
+        is_on.then(|| Refusal::IoCost { file: format!("/{FILE}"), device })
     }
 
     fn split(&self, demand: &Demand) -> Option<Refusal> {
@@ -221,6 +260,11 @@ impl Disk {
 /// Returns the further remedy if a proof for this depth needs more tags than there are.
 fn or_of_this_one(depth: u32) -> String {
     if depth > 1 { format!(", or state a queue_depth below {depth}") } else { String::new() }
+}
+
+/// Returns how many requests can wait; a load without a limit stands for more than any number.
+fn number(places: u64) -> String {
+    if places == u64::MAX { "any number of".to_owned() } else { places.to_string() }
 }
 
 /// Returns `sda, sdb`.

@@ -12,6 +12,18 @@ pub(crate) const SCHEDULER: &str = "mq-deadline";
 /// The most requests that a scheduler holds.
 pub(crate) const NR_REQUESTS_MAX: u64 = 2_048;
 
+/// The smallest `max_sectors_kb` that kernels accept: a page, which has up to 64 KiB.
+const SECTORS_KIB_MIN: u64 = 64;
+
+/// The limit on buffered writes, in microseconds of the latency that reads should have.
+const WRITEBACK: &str = "queue/wbt_lat_usec";
+
+/// The kernel's default limits, for a disk that turns and for one that does not.
+const WRITEBACK_US: [u64; 2] = [75_000, 2_000];
+
+/// Whether libata sends the real-time class with a high priority.
+const NCQ_PRIORITY: &str = "device/ncq_prio_enable";
+
 /// One attribute of a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
@@ -65,13 +77,42 @@ impl Disk {
             self.setting("queue/nomerges", "2", "a merged request is longer than a measured one"),
         ];
         let size_kib = demand.size_max.get().div_ceil(1_024);
-        // A value that is large enough is still a setting: a rule must make it again after a
-        // restart.
-        if let Some(most) = self.number("queue/max_sectors_kb") {
-            let (new, reason) = (most.max(size_kib), "the kernel splits larger requests");
-            settings.push(self.setting("queue/max_sectors_kb", &new.to_string(), reason));
-        }
+        settings.push(self.setting(
+            "queue/max_sectors_kb",
+            &size_kib.max(SECTORS_KIB_MIN).to_string(),
+            "a larger request of another program takes longer than a measured one, and is split",
+        ));
+        settings.extend(self.writeback());
+        settings.extend(self.ncq_priority());
         settings
+    }
+
+    /// Keeps the limit on buffered writes (`blk-wbt`), or begins it; `None` if the kernel has none.
+    /// The proof leaves room for [`Demand::WRITEBACK_SHARES`] times the limit.
+    fn writeback(&self) -> Option<Setting> {
+        let found = self.number(WRITEBACK);
+        if found.is_none() && !self.path(WRITEBACK).exists() {
+            return None;
+        }
+        let [turning, still] = WRITEBACK_US;
+        let usual = if self.number("queue/rotational") == Some(0) { still } else { turning };
+        let new = found.filter(|&us| us > 0).unwrap_or(usual).to_string();
+        let reason =
+            "without it, buffered writes can fill the scheduler, and real time waits outside";
+        // A limit that was never begun cannot be read; 0 ends it.
+        let old = Some(found.unwrap_or(0).to_string());
+        Some(Setting { old, ..self.setting(WRITEBACK, &new, reason) })
+    }
+
+    /// Switches NCQ priorities off; `None` if the disk has none. libata would send the real-time class
+    /// with a priority in the disk, whose batches were measured without.
+    fn ncq_priority(&self) -> Option<Setting> {
+        let is_on = self.number(NCQ_PRIORITY) == Some(1);
+        let is_supported = self.number("device/ncq_prio_supported") == Some(1);
+        let reason = "the disk's batches were measured without priorities inside the disk";
+        let attribute = self.path(NCQ_PRIORITY).exists().then_some(NCQ_PRIORITY);
+        let attribute = attribute.filter(|_| is_on || is_supported)?;
+        Some(self.setting(attribute, "0", reason))
     }
 
     fn setting(&self, attribute: &'static str, new: &str, reason: &str) -> Setting {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Prints the processor's time that a watch takes for each request: `cost NAME SECONDS`, as root, while
-//! something loads the disk NAME, such as `loop0`.
+//! Prints the processor time that a watch spends on each request. Run `cost NAME SECONDS` as root
+//! while something loads the disk NAME, such as `loop0`.
 
 use std::time::Duration;
 use std::{env, fs, thread};

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use tidegate_model::{Duration, Op};
-use tidegate_stats::{Distribution, Memory};
+use tidegate_stats::{Distribution, Memory, ResponseCounts};
 
-use crate::bios::Served;
 use crate::event::IoClass;
 use crate::process::Process;
+use crate::served::Served;
 
-/// The most sources that have a row of their own; later ones share the last.
+/// The most sources that have a row of their own; later ones share one row for each class.
 const SOURCES_MAX: usize = 512;
 
-/// A source of requests: processes of one name in one unit, with one class.
+/// A source of requests: the processes with one name in one unit, and one class of their requests.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
     /// The systemd service.
@@ -30,6 +30,11 @@ impl Source {
         Self { unit: process.unit.clone(), name: process.name.clone(), class }
     }
 
+    /// Returns the row that the sources of a class share when there are too many.
+    pub(crate) fn others(class: IoClass) -> Self {
+        Self { unit: None, name: "others".to_owned(), class }
+    }
+
     /// Returns the unit, or the processes' name if there is none.
     pub fn title(&self) -> &str {
         self.unit.as_deref().unwrap_or(&self.name)
@@ -39,7 +44,7 @@ impl Source {
 /// The counts of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
-    /// A process of the source; the most recent one.
+    /// The process of the request that completed last.
     pub pid: u32,
     /// Whether the source had several processes.
     pub has_several: bool,
@@ -55,6 +60,8 @@ pub struct Account {
     pub failed: u64,
     /// Response times from queue to completion, of all requests.
     pub responses: Distribution,
+    /// The same response times in classes.
+    pub counts: ResponseCounts,
 }
 
 impl Account {
@@ -68,6 +75,7 @@ impl Account {
             bytes: 0,
             failed: 0,
             responses: Distribution::new(Memory::AsNeeded),
+            counts: ResponseCounts::default(),
         }
     }
 
@@ -84,6 +92,7 @@ impl Account {
         }
         self.failed += u64::from(served.is_failed);
         self.responses.record(served.response());
+        self.counts.record(served.response());
     }
 }
 
@@ -99,13 +108,14 @@ impl Accounts {
         let Served { by, class, .. } = served;
         let mut source = Source::of(by, *class);
         if self.by_source.len() >= SOURCES_MAX && !self.by_source.contains_key(&source) {
-            source = Source { unit: None, name: "others".to_owned(), class: *class };
+            source = Source::others(*class);
         }
         let account = self.by_source.entry(source).or_insert_with(|| Account::new(by.pid));
         account.record(served);
     }
 
-    /// Returns the sources with their counts, the longest response first.
+    /// Returns the sources with their counts by class, the highest first, and within a class by
+    /// their longest response, longest first.
     pub fn rows(&self) -> Vec<(&Source, &Account)> {
         let mut rows: Vec<_> = self.by_source.iter().collect();
         rows.sort_by_key(|(source, account)| {

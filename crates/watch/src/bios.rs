@@ -26,35 +26,12 @@ use tidegate_model::{Duration, Time};
 use crate::event::{Extent, IoClass, Operation};
 use crate::extents::Sectors;
 use crate::process::Process;
+use crate::served::Served;
 
 /// The most bios that are followed at once: beyond it, the oldest is given up.
 const FOLLOWED_MAX: usize = 1 << 16;
-/// A bio that is older is given up: six attempts of 30 s each end before.
+/// A bio that is older is given up: the kernel's six attempts of 30 s each end sooner.
 const AGE_MAX: Duration = Duration::from_ms(300_000);
-
-/// A bio that is complete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Served {
-    /// The bio.
-    pub extent: Extent,
-    /// The program that handed it to the kernel.
-    pub by: Process,
-    /// Its class: as the kernel sent it, or else as of the program's thread.
-    pub class: IoClass,
-    /// When the kernel had it.
-    pub queued: Time,
-    /// When its last sector was complete; of a bio that is not, the instant until which it waited.
-    pub completed: Time,
-    /// Whether a part of it failed.
-    pub is_failed: bool,
-}
-
-impl Served {
-    /// Returns the time from queue to completion.
-    pub fn response(&self) -> Duration {
-        self.completed.since(self.queued)
-    }
-}
 
 #[derive(Debug)]
 struct Bio {
@@ -68,7 +45,7 @@ struct Bio {
     unsent: Sectors,
     /// Whether the data must be on the medium.
     is_forced: bool,
-    /// Its requests behind whose data the kernel empties the write cache, and that wait for it.
+    /// How many of its requests need the kernel to empty the write cache after their data.
     flushes: u32,
     is_failed: bool,
 }
@@ -83,12 +60,13 @@ type Key = (Operation, u64, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Bios {
     with_data: BTreeMap<Key, Bio>,
-    /// The places of these bios by their number: the oldest first.
+    /// The keys of these bios by their number, oldest first.
     by_age: BTreeMap<u64, Key>,
     /// Requests without data in the order of queueing: their place does not identify them.
     syncs: VecDeque<Bio>,
     next: u64,
-    /// The longest bio of each operation so far, in sectors: bounds the search.
+    /// The longest bio of each operation so far, in sectors: limits how far back `touched`
+    /// searches.
     longest: BTreeMap<Operation, u64>,
 }
 
@@ -143,7 +121,7 @@ impl Bios {
     }
 
     /// Records a completion and passes each bio that is now complete to `served`. Returns how many
-    /// of its sectors belong to no bio.
+    /// of the completed sectors belong to no bio.
     pub(crate) fn complete(
         &mut self,
         at: Time,
@@ -169,8 +147,8 @@ impl Bios {
         done.count()
     }
 
-    /// Records that a bio ended, or a part of it, and no request completed it. Returns the bio if
-    /// nothing of it is left: of several, the newest that was not sent.
+    /// Records that a bio, or a part of one, ended without a request. If several bios match, it is
+    /// the newest that was not sent. Returns the bio if nothing of it is left.
     pub(crate) fn end(&mut self, at: Time, extent: Extent) -> Option<Served> {
         if extent.op == Operation::Sync {
             let index = self.syncs.iter().rposition(|bio| bio.extent.start == extent.start)?;
@@ -189,8 +167,8 @@ impl Bios {
         bio.left.is_empty().then(|| self.remove(key).served(at))
     }
 
-    /// Completes the oldest write at this place that waits for its flush, or else the oldest request
-    /// without data.
+    /// Completes the oldest write at this place that waits for its flush, or else the oldest
+    /// request without data.
     fn complete_sync(
         &mut self,
         at: Time,
@@ -218,7 +196,7 @@ impl Bios {
     /// or at its end.
     fn waits_for_flush(&self, place: u64) -> Option<Key> {
         let longest = self.longest.get(&Operation::Write).copied().unwrap_or(0);
-        let first = place.saturating_sub(longest); // as of `touched`
+        let first = place.saturating_sub(longest); // as in `touched`
         let within = (Operation::Write, first, 0)..=(Operation::Write, place, u64::MAX);
         let waits = |(_, bio): &(&Key, &Bio)| {
             bio.flushes > 0 && bio.left.is_empty() && place <= bio.extent.end()
@@ -227,8 +205,8 @@ impl Bios {
         waiting.min_by_key(|key| key.2)
     }
 
-    /// Gives up all bios: events were lost, perhaps those of their completions. They waited until
-    /// `until` at least.
+    /// Gives up all bios, because the lost events may include their completions. They waited at
+    /// least until `until`.
     pub(crate) fn give_up(&mut self, until: Time) -> Vec<Served> {
         self.by_age.clear();
         let with_data = std::mem::take(&mut self.with_data).into_values();
@@ -236,7 +214,7 @@ impl Bios {
         all.map(|bio| bio.served(until)).collect()
     }
 
-    /// Gives up a bio that is too old or one too many.
+    /// Gives up the oldest bio if it is too old, or if too many are followed.
     pub(crate) fn give_up_oldest(&mut self, at: Time) -> Option<Served> {
         let is_surplus = self.pending() > FOLLOWED_MAX;
         let is_old = |bio: &Bio| bio.age(at) > AGE_MAX;
@@ -252,7 +230,7 @@ impl Bios {
         }
     }
 
-    /// Returns the bios that are not complete, with the time that they wait at this instant.
+    /// Returns the bios that are not complete, with the time that each has waited by this instant.
     pub(crate) fn waiting(&self, at: Time) -> impl Iterator<Item = (Extent, &Process, Duration)> {
         let all = self.with_data.values().chain(&self.syncs);
         all.map(move |bio| (bio.extent, &bio.by, bio.age(at)))
@@ -268,15 +246,16 @@ impl Bios {
         self.with_data.remove(&key).expect("a key of the map")
     }
 
-    /// Returns the bios that share sectors with an extent and have some of `open` left: those that
-    /// it covers exactly first, then the oldest.
+    /// Returns the bios that share sectors with an extent and have some of `open` left: first those
+    /// whose open sectors are exactly the extent, then the others, each oldest first.
     fn touched(&self, extent: Extent, open: impl Fn(&Bio) -> &Sectors) -> Vec<Key> {
         let longest = self.longest.get(&extent.op).copied().unwrap_or(0);
         // No bio that begins earlier reaches the extent; zero is the first sector.
         let first = extent.start.get().saturating_sub(longest);
         let range = range(extent);
         let within = (extent.op, first, 0)..(extent.op, range.end, 0);
-        let found = self.with_data.range(within).filter(|(_, bio)| !open(bio).is_empty());
+        let shares = |bio: &Bio| !open(bio).is_empty() && range.start < bio.extent.end();
+        let found = self.with_data.range(within).filter(|(_, bio)| shares(bio));
         let mut keys: Vec<_> =
             found.map(|(key, bio)| (!open(bio).is(&range), key.2, *key)).collect();
         keys.sort_unstable();

@@ -65,7 +65,7 @@ impl Formats {
         })
     }
 
-    /// Returns whether the kernel tells the class of each request.
+    /// Returns whether the kernel reports the class of each request.
     pub const fn tell_class(&self) -> bool {
         self.priority.is_some()
     }

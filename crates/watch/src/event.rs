@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of the block layer that a watch needs, as the kernel's tracepoints tell them.
+//! The events of the block layer that a watch needs, as the kernel's tracepoints report them.
 
 use tidegate_model::{Bytes, Lba, Op, Time};
 
@@ -10,7 +10,7 @@ pub enum Operation {
     Read,
     /// Data goes to the device.
     Write,
-    /// Data is given up.
+    /// The host no longer needs the data.
     Discard,
     /// A program asks for its data to be on the medium; the request has no data of its own.
     Sync,
@@ -18,12 +18,13 @@ pub enum Operation {
     Flush,
     /// The device writes zeroes without data from the host, or resets a zone.
     Zero,
-    /// Everything else: commands past the scheduler (passthrough), zones.
+    /// Everything else: passthrough commands, which bypass the scheduler, and other zone commands.
     Other,
 }
 
 impl Operation {
-    /// Reads the kernel's letters (`rwbs`): an `F` for a flush before, the operation, and flags.
+    /// Reads the kernel's letters (`rwbs`): an `F` if a flush comes first, the operation, and
+    /// flags.
     ///
     /// # Source
     /// `blk_fill_rwbs` in `kernel/trace/blktrace.c` of Linux 6.1 and 6.12.
@@ -34,7 +35,7 @@ impl Operation {
             [] => &b'N',
         };
         match (operation, sectors) {
-            // The kernel takes the letter of the flush from a request without data.
+            // The kernel drops the letter of the flush when it completes a request without data.
             (b'W', 0) => Self::Sync,
             (b'R', _) => Self::Read,
             (b'W', _) => Self::Write,
@@ -45,13 +46,26 @@ impl Operation {
         }
     }
 
-    /// Returns whether these letters ask for the data to be on the medium before the answer (FUA):
-    /// an `F` right behind the operation.
+    /// Returns whether these letters ask for the data to be on the medium before the completion
+    /// (FUA): an `F` right after the operation.
     ///
     /// # Source
-    /// As of [`Self::of_letters`].
+    /// As for [`Self::of_letters`].
     pub fn is_forced(letters: &str) -> bool {
         matches!(letters.as_bytes(), [b'W', b'F', ..] | [b'F', b'W', b'F', ..])
+    }
+
+    /// Returns its name in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Discard => "discard",
+            Self::Sync => "sync",
+            Self::Flush => "flush",
+            Self::Zero => "zero",
+            Self::Other => "other",
+        }
     }
 
     /// Returns the operation of a request that moves data; `None` for any other.
@@ -76,7 +90,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns the sector behind the last.
+    /// Returns the sector after the last.
     pub fn end(self) -> u64 {
         // The kernel gives commands without a place the largest sector.
         self.start.get().saturating_add(self.sectors)
@@ -85,13 +99,13 @@ impl Extent {
     /// Returns its length.
     ///
     /// # Panics
-    /// At 2^64 bytes or more, which no event of the kernel describes: it has 32 bits for sectors.
+    /// At 2^64 bytes or more, which no event of the kernel describes: it counts sectors in 32 bits.
     pub fn bytes(self) -> Bytes {
         Bytes::new(self.sectors.checked_mul(Lba::SECTOR_BYTES).expect("sectors of 32 bits"))
     }
 }
 
-/// The thread that the kernel ran when an event happened.
+/// The thread that was running when an event happened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Submitter {
     /// The thread's number.
@@ -145,39 +159,39 @@ pub struct Event {
 pub enum EventKind {
     /// A program handed a piece of I/O (a bio) to the block layer (`block_bio_queue`).
     Queued {
-        /// Its stretch.
+        /// Its sectors.
         extent: Extent,
         /// The thread.
         by: Submitter,
-        /// Whether its data must be on the medium before the answer (FUA).
+        /// Whether its data must be on the medium before it completes (FUA).
         is_forced: bool,
     },
     /// A request was sent to the device (`block_rq_issue`), whether a scheduler held it or not.
     Issued {
-        /// Its stretch: of one bio, of several merged ones, or of a part of one.
+        /// Its sectors: those of one bio, of several merged bios, or of a part of one.
         extent: Extent,
         /// Its class; `None` from kernels whose tracepoint has none.
         class: Option<IoClass>,
         /// Whether the device itself puts the data on the medium (FUA). If a bio asks for that and
-        /// its request does not, the kernel empties the write cache behind it.
+        /// its request does not, the kernel empties the write cache afterwards.
         is_forced: bool,
     },
     /// The device refused a request for now, so the kernel took it back (`block_rq_requeue`).
     Requeued {
-        /// Its stretch.
+        /// Its sectors.
         extent: Extent,
     },
     /// The device completed a request, or a part of it (`block_rq_complete`).
     Completed {
-        /// The completed stretch.
+        /// The completed sectors.
         extent: Extent,
-        /// Whether with an error.
+        /// Whether it failed.
         is_failed: bool,
     },
-    /// A bio ended, or a part of it, and no request completed it (`block_bio_complete`): the kernel
-    /// had no room and the program did not want to wait, or it refused the bio.
+    /// A bio, or a part of one, ended without a request (`block_bio_complete`): the kernel had no
+    /// room and the program did not want to wait, or the kernel refused the bio.
     Ended {
-        /// The stretch that ended.
+        /// The sectors that ended.
         extent: Extent,
     },
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// Sectors that are left of a stretch, as ranges without overlap. Most have one range or none.
+/// The sectors that are left of an extent, as ranges without overlap: usually one range or none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Sectors(Vec<Range<u64>>);
 

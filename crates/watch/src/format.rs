@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the fields of a tracepoint are, from its `format` file: kernels differ.
+//! Finds the fields of a tracepoint by its `format` file, because kernels differ.
 
 /// A format file that lacks what is needed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

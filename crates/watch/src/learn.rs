@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Learns from requests what a workload file says of their program: a period or none, the requests
-//! of a job, sizes and places.
+//! Learns from a program's requests what a workload file says about it: a period or none, the
+//! requests of a job, sizes and places.
 //!
 //! ```text
 //!   requests     |||        |||        |||          gaps within a job and between jobs differ by a
 //!                job                                factor of 4 or more
-//!                |<-period->|<-period->|            median of the gaps between the begins of jobs
+//!                |<-period->|<-period->|            median of the gaps between the starts of jobs
 //! ```
 //!
-//! Periodic is a source with at least 16 jobs, nine tenths of whose gaps are within an eighth of the
-//! median. Half of its jobs or more must not begin within a sixteenth of the period after a completion
-//! of its own: otherwise completions drive it, as in a closed loop. The last two rules are those by
-//! which `token-bucket` and `mdn` detect streams (`crates/policy/src/regulators/periodic.rs`).
+//! A source is the processes of one name in one unit, or each of them if only each has a period.
+//!
+//! A source is periodic if it has at least 16 jobs and at least nine tenths of the gaps between
+//! them differ from the median by at most an eighth of it. In addition, at most half of the jobs
+//! may start within a sixteenth of the median after a completion of the source: otherwise
+//! completions drive it, as in a closed loop. `token-bucket` and `mdn` detect streams with the same
+//! eighth and sixteenth (`crates/policy/src/regulators/periodic.rs`).
 
 mod rhythm;
+mod stream;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use tidegate_model::{Bytes, Duration, Op, Time};
 
-use crate::bios::Served;
 use crate::event::{Extent, IoClass};
 use crate::process::Process;
+use crate::served::Served;
 
-use rhythm::Arrival;
 pub use rhythm::Rhythm;
+use stream::Stream;
 
-/// The most requests of a source whose instants are kept; later ones count only in the totals.
-const ARRIVALS_MAX: usize = 100_000;
-/// The most instants of all sources together: 24 MB.
+/// The most instants of all sources together, 24 MB, and the number that each source keeps even if
+/// the others have used these up: once for all its processes together and once more for the single
+/// ones, which share it. So the first processes of such a source can use up what the later ones would
+/// need. The most sources can add 48 MB in this way.
 const ALL_ARRIVALS_MAX: usize = 1_000_000;
+const ARRIVALS_MIN: usize = 1_000;
+/// The most instants of a source, and of all its processes together; later requests count only in
+/// the totals.
+const ARRIVALS_MAX: usize = 100_000;
 /// The most sources.
 const STREAMS_MAX: usize = 1_024;
-/// The requests after which a source may go on to be sequential: programs read several files at once.
-const ENDS_MAX: usize = 16;
-/// A source is sequential if at least this share of its requests follows another one.
-const SEQUENTIAL_PERCENT: u64 = 80;
-/// A source that spans at most this share of the device has a range of places.
-const RANGE_PERCENT_MAX: u64 = 50;
+/// The most processes of a source that are followed one by one.
+const PROCESSES_MAX: usize = 64;
 
-/// The requests of one operation from the processes of one name in one unit.
+/// A source: the unit, the processes' name, and the operation of the requests.
 type Key = (Option<String>, String, Op);
 
 /// Where the requests of a source are.
@@ -51,7 +56,7 @@ pub enum LearntPlace {
     Sequential,
     /// In this part of the device, in whole per cent.
     Range {
-        /// Its begin, rounded down.
+        /// Its start, rounded down.
         from_percent: u64,
         /// Its end, rounded up.
         to_percent: u64,
@@ -83,29 +88,23 @@ pub struct Learnt {
     pub outstanding_max: u32,
     /// The longest response; `None` if nothing completed.
     pub response_max: Option<Duration>,
+    /// The last requests whose instants were not kept, so that the period does not rest on them.
+    pub untimed: u64,
 }
 
+/// The requests of a source, of all its processes together and of each.
 #[derive(Debug, Default)]
-struct Stream {
-    requests: u64,
-    real_time: u64,
-    arrivals: Vec<Arrival>,
-    /// Sizes in sectors, with the number of requests.
-    sizes: BTreeMap<u64, u64>,
-    /// The first sector and the one behind the last.
-    span: Option<(u64, u64)>,
-    ends: VecDeque<u64>,
-    following: u64,
-    outstanding: u32,
-    outstanding_max: u32,
-    completed: Option<Time>,
-    response_max: Option<Duration>,
+struct Streams {
+    all: Stream,
+    by_process: BTreeMap<u32, Stream>,
+    /// The instants that the processes keep.
+    arrivals_of_processes: usize,
 }
 
 /// Learns the sources of requests.
 #[derive(Debug, Default)]
 pub struct Learner {
-    streams: BTreeMap<Key, Stream>,
+    streams: BTreeMap<Key, Streams>,
     /// The instants that are kept.
     arrivals: usize,
     /// Requests of sources beyond the most that are followed.
@@ -121,45 +120,46 @@ impl Learner {
             return;
         }
         let is_room = self.arrivals < ALL_ARRIVALS_MAX;
-        let is_kept = self.streams.entry(key).or_default().come(at, extent, is_room);
-        self.arrivals += usize::from(is_kept);
+        self.arrivals += self.streams.entry(key).or_default().come(at, extent, by.pid, is_room);
     }
 
     /// Takes a request that is complete.
     pub(crate) fn serve(&mut self, served: &Served) {
-        let Some(stream) = self.of(served) else { return };
-        stream.outstanding = stream.outstanding.saturating_sub(1); // as of `Declared::serve`
-        stream.completed = Some(served.completed);
-        stream.real_time += u64::from(served.class == IoClass::RealTime);
-        stream.response_max = stream.response_max.max(Some(served.response()));
+        for stream in self.of(served) {
+            stream.outstanding = stream.outstanding.saturating_sub(1); // as in `Declared::serve`
+            stream.completed = Some(served.completed);
+            stream.real_time += u64::from(served.class == IoClass::RealTime);
+            stream.response_max = stream.response_max.max(Some(served.response()));
+        }
     }
 
-    /// Takes back a request that ended without being sent.
+    /// Removes from the counts a request that ended without being sent.
     pub(crate) fn withdraw(&mut self, bio: &Served) {
-        if let Some(stream) = self.of(bio) {
+        for stream in self.of(bio) {
             stream.withdraw(bio);
         }
     }
 
     /// Forgets a request whose end will not be seen.
     pub(crate) fn give_up(&mut self, bio: &Served) {
-        if let Some(stream) = self.of(bio) {
-            stream.outstanding = stream.outstanding.saturating_sub(1); // as of `Declared::serve`
+        for stream in self.of(bio) {
+            stream.outstanding = stream.outstanding.saturating_sub(1); // as in `Declared::serve`
         }
     }
 
     /// Forgets all outstanding requests and the last completions: events were lost.
     pub(crate) fn lose(&mut self) {
-        for stream in self.streams.values_mut() {
+        for stream in self.streams.values_mut().flat_map(Streams::each) {
             (stream.outstanding, stream.completed) = (0, None);
         }
     }
 
-    fn of(&mut self, bio: &Served) -> Option<&mut Stream> {
-        self.streams.get_mut(&key(bio.extent, &bio.by)?)
+    fn of(&mut self, bio: &Served) -> impl Iterator<Item = &mut Stream> {
+        let streams = key(bio.extent, &bio.by).and_then(|key| self.streams.get_mut(&key));
+        streams.into_iter().flat_map(|streams| streams.of(bio.by.pid))
     }
 
-    /// Returns the requests of sources that were not followed.
+    /// Returns the number of requests of sources that were not followed.
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -167,97 +167,48 @@ impl Learner {
     /// Returns what was learnt of each source, periodic ones first, then those with most requests.
     /// `sectors` is the size of the device.
     pub fn learnt(&self, sectors: u64) -> Vec<Learnt> {
-        let learnt = |(key, stream): (&Key, &Stream)| stream.learnt(key, sectors);
-        let mut all: Vec<Learnt> = self.streams.iter().map(learnt).collect();
+        let learnt = |(key, streams): (&Key, &Streams)| streams.learnt(key, sectors);
+        let mut all: Vec<Learnt> = self.streams.iter().flat_map(learnt).collect();
         all.sort_by_key(|it| (it.rhythm.is_none(), std::cmp::Reverse(it.requests)));
         all
     }
 }
 
-impl Stream {
-    /// Counts a request; returns whether its instant is kept.
-    fn come(&mut self, at: Time, extent: Extent, is_room: bool) -> bool {
-        self.requests += 1;
-        self.outstanding += 1;
-        self.outstanding_max = self.outstanding_max.max(self.outstanding);
-        *self.sizes.entry(extent.sectors).or_default() += 1;
-        let (start, end) = (extent.start.get(), extent.end());
-        let (first, last) = self.span.unwrap_or((start, end));
-        self.span = Some((first.min(start), last.max(end)));
-        self.following += u64::from(self.ends.contains(&start));
-        if self.ends.len() == ENDS_MAX {
-            self.ends.pop_front();
+impl Streams {
+    /// Takes a new request; returns the number of instants that it keeps. `is_room` is whether all
+    /// sources together may keep more.
+    fn come(&mut self, at: Time, extent: Extent, pid: u32, is_room: bool) -> usize {
+        let most = if is_room { ARRIVALS_MAX } else { ARRIVALS_MIN };
+        if self.by_process.len() < PROCESSES_MAX {
+            self.by_process.entry(pid).or_default();
         }
-        self.ends.push_back(end);
-        let is_kept = is_room && self.arrivals.len() < ARRIVALS_MAX;
-        if is_kept {
-            let since_completion = self.completed.map(|completed| at.since(completed));
-            self.arrivals.push(Arrival { at, since_completion });
-        }
-        is_kept
+        let is_kept = self.all.come(at, extent, most);
+        let room = most.saturating_sub(self.arrivals_of_processes);
+        let process = self.by_process.get_mut(&pid);
+        let is_kept_twice =
+            process.is_some_and(|it| it.come(at, extent, if room > 0 { most } else { 0 }));
+        self.arrivals_of_processes += usize::from(is_kept_twice);
+        usize::from(is_kept) + usize::from(is_kept_twice)
     }
 
-    fn withdraw(&mut self, bio: &Served) {
-        self.requests = self.requests.saturating_sub(1); // its source can have had no room
-        self.outstanding = self.outstanding.saturating_sub(1);
-        if let Some(count) = self.sizes.get_mut(&bio.extent.sectors) {
-            *count -= 1;
-        }
-        self.sizes.retain(|_, count| *count > 0);
-        self.arrivals.pop_if(|arrival| arrival.at == bio.queued);
+    fn each(&mut self) -> impl Iterator<Item = &mut Stream> {
+        [&mut self.all].into_iter().chain(self.by_process.values_mut())
     }
 
-    fn learnt(&self, (unit, name, op): &Key, sectors: u64) -> Learnt {
-        Learnt {
-            unit: unit.clone(),
-            name: name.clone(),
-            op: *op,
-            requests: self.requests,
-            is_real_time: self.real_time * 2 > self.requests,
-            size_median: size(self.median_size()),
-            size_max: size(self.sizes.last_key_value().map_or(0, |(size, _)| *size)),
-            place: self.place(sectors),
-            rhythm: Rhythm::of(&self.arrivals),
-            outstanding_max: self.outstanding_max,
-            response_max: self.response_max,
-        }
+    fn of(&mut self, pid: u32) -> impl Iterator<Item = &mut Stream> {
+        [&mut self.all].into_iter().chain(self.by_process.get_mut(&pid))
     }
 
-    fn median_size(&self) -> u64 {
-        let mut below = 0;
-        let reaches = |(_, count): &(&u64, &u64)| {
-            below += *count;
-            below * 2 >= self.requests
-        };
-        self.sizes.iter().find(reaches).map_or(0, |(size, _)| *size)
-    }
-
-    fn place(&self, sectors: u64) -> LearntPlace {
-        let followers = self.requests.saturating_sub(1); // all but the first
-        if followers > 0 && self.following * 100 >= followers * SEQUENTIAL_PERCENT {
-            return LearntPlace::Sequential;
-        }
-        let (Some((first, last)), true) = (self.span, sectors > 0) else {
-            return LearntPlace::Random;
-        };
-        let percent = |sector: u64| u128::from(sector) * 100;
-        let from = percent(first) / u128::from(sectors);
-        let to = percent(last).div_ceil(u128::from(sectors)).min(100);
-        match (u64::try_from(from), u64::try_from(to)) {
-            (Ok(from_percent), Ok(to_percent))
-                if from_percent < to_percent && to_percent - from_percent <= RANGE_PERCENT_MAX =>
-            {
-                LearntPlace::Range { from_percent, to_percent }
-            }
-            _ => LearntPlace::Random,
-        }
+    fn learnt(&self, key: &Key, sectors: u64) -> Vec<Learnt> {
+        let together = self.all.learnt(key, sectors);
+        let each = self.by_process.values().map(|stream| stream.learnt(key, sectors));
+        let each: Vec<_> = each.filter(|it| it.requests > 0).collect();
+        let is_whole = each.iter().map(|it| it.requests).sum::<u64>() == together.requests;
+        let are_periodic = is_whole && each.iter().all(|it| it.rhythm.is_some());
+        if together.rhythm.is_none() && are_periodic { each } else { vec![together] }
     }
 }
 
 fn key(extent: Extent, by: &Process) -> Option<Key> {
     Some((by.unit.clone(), by.name.clone(), extent.op.moves_data()?))
-}
-
-fn size(sectors: u64) -> Bytes {
-    Bytes::new(sectors.saturating_mul(tidegate_model::Lba::SECTOR_BYTES)) // 32 bits of sectors
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The workload file of what was learnt: a draft that a person reads and corrects.
+//! Writes what was learnt as a workload file: a draft that a person reads and corrects.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use tidegate_model::{Duration, PolicyName};
 
 use crate::learn::{Learnt, LearntPlace, Rhythm};
 
-/// The facts that the file's first lines tell.
+/// The facts in the file's first lines.
 #[derive(Debug, Clone, Copy)]
 pub struct FileHead<'a> {
     /// The device as the user named it.
@@ -86,6 +86,12 @@ fn write_entry(text: &mut String, name: &str, source: &Learnt, has_unit: bool) {
     if size_median != size_max {
         let _ = writeln!(text, "# half of the requests have at most {size_median}");
     }
+    if source.untimed > 0 {
+        let what = if source.rhythm.is_some() { "this period is" } else { "no period was found" };
+        let timed = requests - source.untimed;
+        let _ =
+            writeln!(text, "# {what} from the first {timed} of them: memory has room for no more");
+    }
     match &source.rhythm {
         Some(rhythm) => write_task(text, name, source, rhythm),
         None => write_load(text, name, source),
@@ -147,7 +153,7 @@ fn write_load(text: &mut String, name: &str, source: &Learnt) {
 }
 
 /// Returns a name that no entry has: the unit's or the process's, with the operation if the source
-/// has both.
+/// both reads and writes.
 fn new_name(source: &Learnt, all: &[Learnt], names: &mut BTreeSet<String>) -> String {
     let stem =
         source.unit.as_deref().map_or(&*source.name, |unit| unit.trim_end_matches(".service"));
@@ -157,8 +163,8 @@ fn new_name(source: &Learnt, all: &[Learnt], names: &mut BTreeSet<String>) -> St
         "" => "source".to_owned(),
         stem => stem.to_owned(),
     };
-    let same = |other: &&Learnt| (&other.unit, &other.name) == (&source.unit, &source.name);
-    let has_both = all.iter().filter(same).count() > 1;
+    let same = |other: &Learnt| (&other.unit, &other.name) == (&source.unit, &source.name);
+    let has_both = all.iter().any(|other| same(other) && other.op != source.op);
     let base = if has_both { format!("{stem}-{}", source.op.name()) } else { stem };
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
     let mut candidates = [base.clone()].into_iter().chain(numbered);
@@ -183,7 +189,8 @@ fn quoted(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-/// Returns a text of another program without control characters, so that it stays on its line.
+/// Returns another program's text with `?` in place of each control character, so that it stays on
+/// one line.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

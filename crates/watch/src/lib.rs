@@ -10,8 +10,8 @@
 //!                                   +--> OnDevice --> ContractWatch             the drive's tables
 //! ```
 //!
-//! Only `tracefs`, `session` and `process` touch the machine; everything else is a function of the stream of
-//! events. Why tracepoints and not eBPF: `docs/decisions/0047-watch.md`.
+//! Only `tracefs`, `session` and `process` touch the machine; everything else is a function of the
+//! stream of events. Why tracepoints and not eBPF: `docs/decisions/0047-watch.md`.
 
 mod accounts;
 mod bios;
@@ -22,25 +22,28 @@ mod extents;
 mod format;
 mod learn;
 mod learned_file;
+mod metrics;
 mod on_device;
 mod process;
 mod ring_page;
+mod served;
 mod session;
 mod streams;
 mod tracefs;
 mod watcher;
 
 pub use accounts::{Account, Accounts, Source};
-pub use bios::Served;
 pub use declared::{Declared, DeclaredEntry, Record as DeclaredRecord};
 pub use decode::Formats;
 pub use event::{Event, EventKind, Extent, IoClass, Operation, Submitter};
 pub use format::{BadFormat, EventFormat};
 pub use learn::{Learner, Learnt, LearntPlace, Rhythm};
 pub use learned_file::{FileHead, workload_text};
+pub use metrics::metrics;
 pub use on_device::{DeviceRecord, OnDevice};
 pub use process::{Process, ProcessTable, Processes};
 pub use ring_page::{PageLayout, Record, records};
+pub use served::Served;
 pub use session::Session;
 pub use streams::Streams;
 pub use tracefs::{Instance, TracefsError};

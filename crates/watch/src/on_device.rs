@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The requests on the device, and how it keeps its tables.
+//! Follows the requests on the device, and compares it with its tables.
 //!
 //! The comparison with the tables is that of `sim`, `run` and `serve` ([`ContractWatch`]). It needs
 //! to know how many requests are on the device, but the trace begins in the middle of the work and
@@ -18,20 +18,20 @@ use tidegate_model::{Class, DriveLimits, Duration, Lba, Op, Outcome, Request, Re
 
 use crate::event::{Extent, Operation};
 
-/// The time without a foreign completion after which the count is trusted. A request that is longer
-/// on the device is beyond what a deadline of a second allows.
+/// The time without a foreign completion after which the count is trusted. A request that stays on
+/// the device for longer misses any deadline of up to a second.
 const SETTLED: Duration = Duration::from_ms(1_000);
 
 /// What the device did, counted since the watch began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeviceRecord {
-    /// The most requests that it had at once.
+    /// The most requests that the device had at once.
     pub in_flight_max: u32,
     /// Flushes of its write cache.
     pub flushes: u64,
     /// The longest of them.
     pub flush_max: Option<Duration>,
-    /// Commands past the scheduler.
+    /// Passthrough commands, which bypass the scheduler.
     pub passthrough: u64,
     /// The longest of them.
     pub passthrough_max: Option<Duration>,
@@ -48,7 +48,7 @@ struct Sent {
     /// Sectors that are not complete.
     left: u64,
     since: Time,
-    /// As the watch of the tables knows it: only requests that move data.
+    /// As `contracts` knows it; `None` for a request that moves no data.
     request: Option<Request>,
 }
 
@@ -56,7 +56,7 @@ struct Sent {
 enum Count {
     /// Requests may be on the device that the trace does not show.
     Unknown {
-        /// The time from which they are not; `None`: counts from the next event.
+        /// When this ends; `None`: `SETTLED` after the next dispatch.
         until: Option<Time>,
     },
     Known,
@@ -90,7 +90,7 @@ impl OnDevice {
         &self.record
     }
 
-    /// Returns how the device kept its tables; `None` without limits.
+    /// Returns the comparison with the tables; `None` without limits.
     pub const fn contracts(&self) -> Option<&ContractWatch> {
         self.contracts.as_ref()
     }
@@ -143,7 +143,7 @@ impl OnDevice {
     /// Forgets all requests: events were lost.
     pub fn give_up(&mut self) {
         self.doubt(self.last);
-        // The time of doubt begins with the next event: losses have no time of their own.
+        // The time of doubt begins with the next dispatch: losses have no time of their own.
         self.count = Count::Unknown { until: None };
         self.sent.clear();
     }

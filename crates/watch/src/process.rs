@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The program behind a thread: its process, its systemd unit and its I/O class, from `/proc`.
 //!
-//! Answers are kept, and asked for again after a second or if the thread has another name: classes
-//! change, and the kernel uses numbers again. A thread that has ended keeps its last answer; without
-//! one it has the name of the event and no unit.
+//! Answers are kept. A thread is looked up again after a second, or if it has another name: classes
+//! change, and the kernel reuses thread numbers. A thread that has ended keeps its last answer; a
+//! thread that was never found has the event's name and no unit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::event::{IoClass, Submitter};
 
 /// The time for which an answer is kept.
 const KEPT: Duration = Duration::from_ms(1_000);
-/// The most answers that are kept: beyond it, all are asked for again.
+/// The most answers that are kept; then all are discarded.
 const THREADS_MAX: usize = 1 << 16;
 
 /// The program behind a thread.
@@ -62,16 +62,18 @@ impl ProcessTable {
         let pid: u32 = pid.trim().parse().ok()?;
         let leader = fs::read_to_string(self.root.join(pid.to_string()).join("comm")).ok();
         let name = leader.map_or(by.name.clone(), |name| name.trim_end().to_owned());
+        // Without the kernel's answer, the class is that of the thread's scheduling.
+        let priority = io_priority::of_thread(by.thread).ok().flatten();
         Some(Process {
             pid,
             name: common_name(name),
             unit: file("cgroup").and_then(|text| unit(&text)),
-            class: class(io_priority::of_thread(by.thread), file("stat").as_deref()),
+            class: class(priority, file("stat").as_deref()),
             is_known: true,
         })
     }
 
-    /// Returns the last answer for a thread that has ended, or else what the event tells.
+    /// Returns the last answer for a thread that has ended, or else what the event says.
     fn ended(&self, by: &Submitter) -> Process {
         match self.known.get(&by.thread) {
             Some((_, name, process)) if *name == by.name => process.clone(),
@@ -80,7 +82,8 @@ impl ProcessTable {
                 name: common_name(by.name.clone()),
                 unit: None,
                 class: IoClass::BestEffort,
-                // An idle processor has the number 0, and no process: the kernel's own requests.
+                // Thread 0 is an idle processor's, without a process: the requests are the kernel's
+                // own.
                 is_known: by.thread == 0,
             },
         }
@@ -104,16 +107,17 @@ impl Processes for ProcessTable {
     }
 }
 
-/// Returns the name that all worker threads of the kernel share: `kworker/u8:2-flush` is a worker.
+/// Returns `kworker` for a worker thread of the kernel, such as `kworker/u8:2-flush`, and otherwise
+/// the name itself.
 fn common_name(name: String) -> String {
     if name.starts_with("kworker/") { "kworker".to_owned() } else { name }
 }
 
-/// Returns the service of the system's manager in a text of `/proc/PID/cgroup`: the outermost one,
-/// because below it are the program's own groups, and services of a user's manager below
-/// `user@1000.service`.
+/// Returns the service of the system's manager from the text of `/proc/PID/cgroup`: the outermost
+/// one. Below it are the program's own groups or, below `user@1000.service`, the services of a
+/// user's manager.
 fn unit(text: &str) -> Option<String> {
-    // Version 2 has one line, `0::/path`; of version 1, systemd's own hierarchy has the service.
+    // Version 2 has one line, `0::/path`; in version 1, systemd's own hierarchy has the service.
     let is_of_systemd = |line: &&str| line.starts_with("0::") || line.contains(":name=systemd:");
     let lines = text.lines().filter(is_of_systemd);
     let mut services = lines.flat_map(|line| line.split('/')).filter(|it| it.ends_with(".service"));
@@ -131,7 +135,7 @@ fn class(priority: Option<u16>, stat: Option<&str>) -> IoClass {
 }
 
 fn class_of_policy(stat: Option<&str>) -> IoClass {
-    /// The field behind the name that has the scheduling policy: the 41st of all.
+    /// The index of the scheduling policy, field 41 of all, among the fields after the name.
     const POLICY: usize = 41 - 3;
     const FIFO: &str = "1";
     const ROUND_ROBIN: &str = "2";
@@ -186,8 +190,8 @@ mod tests {
         assert_eq!(class(None, None), IoClass::BestEffort);
     }
 
-    /// Goal: a thread has the name of its process, also after its end; one that was never seen alive has
-    /// the name of its event.
+    /// Goal: a thread has the name of its process, also after its end; one that was never seen
+    /// alive has the name of its event.
     #[test]
     fn threads_are_those_of_their_process() {
         let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   timestamp  commit  | record | record | ...
-//!                        u32: 5 bits type, 27 bits time since the record before
+//!                        u32: 5 bits type, 27 bits time since the previous record
 //!                        type 0: a length and data    1..28: data of 4, 8, .. bytes
 //!                        29: padding    30: more bits of the time    31: an absolute time
 //! ```
@@ -18,7 +18,7 @@ const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 const DELTA_BITS: u32 = 27;
-/// The bits of an absolute time; the rest is that of the time before.
+/// The bits of an absolute time; the higher bits are those of the time before.
 const STAMP_BITS: u32 = 59;
 /// The flags in `commit`: records before this page were lost.
 const MISSED: u64 = 0b11 << 30;
@@ -49,11 +49,11 @@ impl PageLayout {
 pub struct Record<'a> {
     /// Its instant by the trace's clock.
     pub at: Time,
-    /// Its bytes: an event by the format of its tracepoint.
+    /// Its bytes: an event in the format of its tracepoint.
     pub data: &'a [u8],
 }
 
-/// Returns the records of a page. A page that ends within a record has none from there on.
+/// Returns the records of a page, without a record that the page's end cuts off.
 pub fn records(page: &[u8], layout: PageLayout) -> Vec<Record<'_>> {
     let mut found = Vec::new();
     let Some(stamp) = number(page, 0, 8) else { return found };
@@ -131,7 +131,7 @@ mod tests {
         page
     }
 
-    /// Goal: every kind of record moves the clock and the place as the kernel's own reader does.
+    /// Goal: every kind of record moves the clock and the position as the kernel's own reader does.
     #[test]
     fn each_kind_of_record_is_read() {
         let header = |kind: u32, delta: u32| (delta << 5) | kind;

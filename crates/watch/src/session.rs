@@ -5,11 +5,13 @@ use tidegate_model::{DriveLimits, Duration, Time};
 
 use crate::declared::Declared;
 use crate::process::ProcessTable;
+use crate::served::Served;
 use crate::streams::Streams;
 use crate::tracefs::{Instance, TracefsError, now};
 use crate::watcher::{Seen, Watcher};
 
-/// The time that an event may take to appear in its processor's buffer: the writer can be interrupted.
+/// The time that an event may take to appear in its processor's buffer: the writer can be
+/// interrupted.
 const LAG: Duration = Duration::from_ms(20);
 
 /// A watch of a disk.
@@ -19,13 +21,13 @@ pub struct Session {
     streams: Streams,
     watcher: Watcher<ProcessTable>,
     began: Time,
-    /// Every event until then was read.
+    /// Every event until this instant was read.
     horizon: Time,
 }
 
 impl Session {
-    /// Begins to watch the devices with these kernel numbers, as [`Instance::begin`]. With `declared`
-    /// it compares requests with a workload, with `limits` the device with its tables.
+    /// Begins to watch the devices with these kernel numbers, as [`Instance::begin`]. With
+    /// `declared` it compares requests with a workload, with `limits` the device with its tables.
     ///
     /// # Errors
     /// As [`Instance::find_tracefs`] and [`Instance::begin`].
@@ -47,7 +49,7 @@ impl Session {
     /// # Errors
     /// If the kernel's buffer cannot be read.
     pub fn poll(&mut self) -> Result<(), TracefsError> {
-        let horizon = Time::from_ns(now().ns().saturating_sub(LAG.ns())); // begins at the boot
+        let horizon = Time::from_ns(now().ns().saturating_sub(LAG.ns())); // the clock starts at boot
         let (lost, is_rest) = self.instance.read(&mut self.streams)?;
         // Events that wait in a buffer can be older than those that were read.
         let horizon = if is_rest { self.horizon } else { horizon };
@@ -76,12 +78,29 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the time since the begin.
+    /// Returns when it began, on the kernel's monotonic clock.
+    pub const fn began(&self) -> Time {
+        self.began
+    }
+
+    /// Also keeps each request that completes, for [`Watcher::take_served`].
+    #[must_use]
+    pub fn keeping_served(self) -> Self {
+        Self { watcher: self.watcher.keeping_served(), ..self }
+    }
+
+    /// Returns the requests that completed since the last call, in that order. Call it after each
+    /// [`Self::poll`]: they are kept until then.
+    pub fn take_served(&mut self) -> Vec<Served> {
+        self.watcher.take_served()
+    }
+
+    /// Returns the time since the watch began.
     pub fn elapsed(&self) -> Duration {
         now().since(self.began)
     }
 
-    /// Returns whether the kernel tells the class of each request; otherwise it is that of the thread.
+    /// Returns whether the kernel reports the class of each request; otherwise it is the thread's.
     pub const fn tells_class(&self) -> bool {
         self.instance.tells_class()
     }

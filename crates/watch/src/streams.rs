@@ -17,8 +17,8 @@ impl Streams {
         self.held.push(event);
     }
 
-    /// Returns the events up to `horizon` in the order of time; those of one instant in the order of
-    /// reading. Later ones wait: another processor can still have an earlier event.
+    /// Returns the events up to `horizon` in the order of time; those of one instant in the order
+    /// of reading. Later ones wait: another processor can still have an earlier event.
     pub fn up_to(&mut self, horizon: Time) -> Vec<Event> {
         self.held.sort_by_key(|event| event.at);
         let later = self.held.split_off(self.held.partition_point(|event| event.at <= horizon));

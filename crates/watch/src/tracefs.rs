@@ -2,6 +2,9 @@
 //! A trace instance of our own in the kernel's tracefs, so that other users of tracing are not
 //! disturbed. It is removed when dropped; those of dead processes are removed at the next start.
 
+mod error;
+mod instances;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,67 +15,23 @@ use rustix::time::{ClockId, clock_gettime};
 use tidegate_model::Time;
 
 use crate::decode::{EVENTS, Formats};
-use crate::format::BadFormat;
 use crate::ring_page::{PageLayout, records};
 use crate::streams::Streams;
 
+pub use error::TracefsError;
+
 /// The places where tracefs is mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-const PREFIX: &str = "tidegate-";
 /// The buffer of all processors together, KiB, which they share equally.
 const BUFFERS_KIB: usize = 64 << 10;
-/// The buffer of one processor, KiB: at most a tenth of a second of half a million requests a
-/// second, and at least of thirty thousand.
+/// The buffer of one processor, KiB. The largest holds the events of a tenth of a second at half a
+/// million requests a second, the smallest at thirty thousand.
 const BUFFER_KIB: std::ops::RangeInclusive<usize> = 512..=8 << 10;
-/// The most pages that one call reads from a processor, some twice its largest buffer: a processor
-/// can write as fast as they are read.
+/// The most pages that one call reads from a processor, about twice its largest buffer: a processor
+/// can write pages as fast as they are read.
 const PAGES_MAX: usize = 4_096;
 /// The largest page of any kernel.
 const PAGE_MAX: usize = 64 << 10;
-
-/// Why the kernel's tracepoints cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TracefsError {
-    /// No tracefs.
-    #[error("tracefs is not mounted at {}", MOUNTS[0])]
-    NotMounted,
-    /// No permission.
-    #[error("only root can read the kernel's tracepoints ({}: {source})", path.display())]
-    NotPermitted {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// A kernel without block tracepoints.
-    #[error("the kernel has no tracepoint {event} (built without CONFIG_BLK_DEV_IO_TRACE?)")]
-    NoEvent {
-        /// The tracepoint.
-        event: &'static str,
-    },
-    /// A tracepoint whose fields differ.
-    #[error(transparent)]
-    Format(#[from] BadFormat),
-    /// Any other failure.
-    #[error("cannot use {}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-}
-
-impl TracefsError {
-    fn new(path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::PermissionDenied => Self::NotPermitted { path, source },
-            _ => Self::Io { path, source },
-        }
-    }
-}
 
 /// A trace instance.
 #[derive(Debug)]
@@ -105,13 +64,12 @@ impl Instance {
         Err(TracefsError::NotMounted)
     }
 
-    /// Begins to trace the devices with these kernel numbers, of which the first is the disk and the
-    /// others are its partitions.
+    /// Begins to trace the devices with these kernel numbers: the disk and its partitions.
     ///
     /// # Errors
     /// If the kernel lacks a tracepoint or refuses. Nothing is left behind then.
     pub fn begin(tracefs: &Path, devices: &[u32]) -> Result<Self, TracefsError> {
-        remove_stale(tracefs);
+        instances::remove_stale(tracefs);
         let format = |event: &'static str| {
             let path = tracefs.join("events/block").join(event).join("format");
             fs::read_to_string(&path).map_err(|error| match error.kind() {
@@ -123,8 +81,8 @@ impl Instance {
         let texts = [queue?, issue?, requeue?, complete?, end?];
         let formats = Formats::new(texts.each_ref().map(String::as_str))?;
         let header = fs::read_to_string(tracefs.join("events/header_page")).unwrap_or_default();
-        let path = tracefs.join("instances").join(format!("{PREFIX}{}", std::process::id()));
-        create(&path).map_err(|error| TracefsError::new(&path, error))?;
+        let path = instances::own(tracefs);
+        instances::create(&path).map_err(|error| TracefsError::new(&path, error))?;
         let mut instance = Self {
             path,
             readers: Vec::new(),
@@ -171,7 +129,7 @@ impl Instance {
         }
     }
 
-    /// Returns whether the kernel tells the class of each request.
+    /// Returns whether the kernel reports the class of each request.
     pub const fn tells_class(&self) -> bool {
         self.formats.tell_class()
     }
@@ -184,7 +142,7 @@ impl Instance {
         self.write("tracing_on", "0")
     }
 
-    /// Passes the events since the last call to `streams`. Returns how many were lost before them,
+    /// Passes the events since the last call to `streams`. Returns how many were lost since then,
     /// and whether a processor has more.
     ///
     /// # Errors
@@ -208,15 +166,14 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // The kernel keeps an instance that is open.
+        // The kernel does not remove an instance that is open.
         self.readers.clear();
         // Fails only if somebody else reads it; the next watch removes it then.
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// Passes the pages of a processor to `take`, at most so many that it ends; returns whether the buffer
-/// is empty.
+/// Passes at most `PAGES_MAX` pages of a processor to `take`; returns whether its buffer is empty.
 fn read_pages(
     reader: &mut impl io::Read,
     page: &mut [u8],
@@ -234,21 +191,9 @@ fn read_pages(
     Ok(false)
 }
 
-/// Returns the buffer of each of so many processors, in KiB.
+/// Returns the size of the buffer of each of `cpus` processors, in KiB.
 fn buffer_kib(cpus: usize) -> usize {
     (BUFFERS_KIB / cpus.max(1)).clamp(*BUFFER_KIB.start(), *BUFFER_KIB.end())
-}
-
-/// Creates an instance. One with this process's number is of a dead process that had the same
-/// number, as in containers; the kernel does not remove one that is open.
-fn create(path: &Path) -> io::Result<()> {
-    match fs::create_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_dir(path)?;
-            fs::create_dir(path)
-        }
-        created => created,
-    }
 }
 
 /// Returns the instant of the trace's clock.
@@ -259,7 +204,7 @@ pub(crate) fn now() -> Time {
     Time::from_ns(seconds.saturating_mul(1_000_000_000).saturating_add(nanos)) // 584 years
 }
 
-/// Returns the lost events in a processor's statistics; those of a processor that is gone are none.
+/// Returns the lost events in a processor's statistics; 0 for a processor that is gone.
 fn lost_in(path: &Path) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     let value = |line: &str| {
@@ -270,25 +215,12 @@ fn lost_in(path: &Path) -> u64 {
     text.lines().filter_map(value).sum()
 }
 
-/// Removes the instances of processes that have ended.
-fn remove_stale(tracefs: &Path) {
-    let instances = fs::read_dir(tracefs.join("instances")).into_iter().flatten().flatten();
-    for instance in instances {
-        let name = instance.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-        if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
-            // Fails if somebody reads it: then it is not ours to remove.
-            let _ = fs::remove_dir(instance.path());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Goal: a kernel without the tracepoints is told, and nothing is left behind. Method: folders
-    /// in place of a tracefs.
+    /// Goal: a kernel without the tracepoints is reported, and nothing is left behind. Method:
+    /// folders in place of a tracefs.
     #[test]
     fn a_tracefs_that_lacks_something_is_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -302,8 +234,8 @@ mod tests {
         assert_eq!(left.len(), 1, "the instance of a dead process is removed: {left:?}");
     }
 
-    /// Goal: a buffer that is filled as fast as it is read does not hold the watch. Method: a reader
-    /// without an end, and one with an end and an interruption.
+    /// Goal: a buffer that is filled as fast as it is read does not hold up the watch. Method: a
+    /// reader without an end, and one with an end and an interruption.
     #[test]
     fn reading_ends() {
         let mut pages = 0;
@@ -319,17 +251,6 @@ mod tests {
     fn processors_share_a_budget() {
         let sizes = [1, 8, 64, 256].map(buffer_kib);
         assert_eq!(sizes, [8_192, 8_192, 1_024, 512]);
-    }
-
-    /// A container's process often has the number that the one before it had.
-    #[test]
-    fn an_instance_of_the_same_number_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("tidegate-7");
-        fs::create_dir(&path).unwrap();
-        create(&path).unwrap();
-        fs::write(path.join("open"), "").unwrap();
-        assert!(create(&path).is_err(), "one that cannot be removed is in use");
     }
 
     #[test]

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Follows the stream of events: who asks for what, when it is complete, and what that means.
+//! Follows the stream of events, and passes each request to whatever counts, compares or learns it.
 
 use tidegate_model::{DriveLimits, Duration, Time};
 
 use crate::accounts::Accounts;
-use crate::bios::{Bios, Served};
+use crate::bios::Bios;
 use crate::declared::Declared;
 use crate::event::{Event, EventKind, Extent};
 use crate::learn::Learner;
 use crate::on_device::OnDevice;
 use crate::process::Processes;
+use crate::served::Served;
 use crate::streams::Streams;
 
 /// What was seen by an instant.
@@ -25,7 +26,7 @@ pub struct Seen<'a> {
     pub declared: Option<&'a Declared>,
     /// The requests on the device.
     pub device: &'a OnDevice,
-    /// Sectors that were sent and belong to no request that was seen to come.
+    /// Sectors that were sent and belong to no request whose arrival was seen.
     pub foreign_sectors: u64,
     /// Requests that came and are not complete.
     pub pending: usize,
@@ -44,21 +45,23 @@ pub struct Watcher<P> {
     accounts: Accounts,
     declared: Option<Declared>,
     learner: Option<Learner>,
+    /// The requests that completed since they were last taken; `None` if nobody takes them.
+    served: Option<Vec<Served>>,
     lost: u64,
     foreign_sectors: u64,
     unfinished: u64,
     unsent: u64,
     began: Time,
     last: Time,
-    /// Every event until then was seen.
+    /// Every event until this instant was seen.
     complete_until: Time,
-    /// Requests that came until then are not followed: events of theirs were lost.
+    /// Requests that came until this instant are not followed: their later events may be lost.
     blind_until: Option<Time>,
 }
 
 impl<P: Processes> Watcher<P> {
-    /// Begins at an instant. With `declared` it compares requests with a workload, with `limits` the
-    /// device with its tables.
+    /// Begins at an instant. With `declared` it compares requests with a workload, with `limits`
+    /// the device with its tables.
     pub fn new(
         began: Time,
         processes: P,
@@ -72,6 +75,7 @@ impl<P: Processes> Watcher<P> {
             accounts: Accounts::default(),
             declared,
             learner: None,
+            served: None,
             lost: 0,
             foreign_sectors: 0,
             unfinished: 0,
@@ -87,6 +91,17 @@ impl<P: Processes> Watcher<P> {
     #[must_use]
     pub fn learning(self) -> Self {
         Self { learner: Some(Learner::default()), ..self }
+    }
+
+    /// Also keeps each request that completes, for [`Self::take_served`].
+    #[must_use]
+    pub fn keeping_served(self) -> Self {
+        Self { served: Some(Vec::new()), ..self }
+    }
+
+    /// Returns the requests that completed since the last call, in that order.
+    pub fn take_served(&mut self) -> Vec<Served> {
+        self.served.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Takes the next event; they come in the order of time.
@@ -121,8 +136,8 @@ impl<P: Processes> Watcher<P> {
         self.last = at;
     }
 
-    /// Takes the events up to an instant until which the streams have all of them. If the kernel
-    /// lost some, it takes all that were read before: the lost ones are newer.
+    /// Takes the events up to `horizon`, an instant up to which the streams have every event. If
+    /// the kernel lost events, takes all that were read: the lost ones are newer.
     pub fn take(&mut self, streams: &mut Streams, lost: u64, horizon: Time) {
         let until = if lost > 0 { Time::MAX } else { horizon };
         for event in streams.up_to(until) {
@@ -147,7 +162,7 @@ impl<P: Processes> Watcher<P> {
 
     fn complete(&mut self, at: Time, extent: Extent, is_failed: bool) {
         self.device.complete(at, extent);
-        let Self { bios, accounts, declared, learner, .. } = self;
+        let Self { bios, accounts, declared, learner, served: kept, .. } = self;
         bios.complete(at, extent, is_failed, |served: Served| {
             accounts.record(&served);
             if let Some(declared) = declared {
@@ -156,10 +171,13 @@ impl<P: Processes> Watcher<P> {
             if let Some(learner) = learner {
                 learner.serve(&served);
             }
+            if let Some(kept) = kept {
+                kept.push(served);
+            }
         });
     }
 
-    /// Records that a bio ended without a request: it asked for nothing.
+    /// Records that a bio ended without a request, so that it no longer counts.
     fn end(&mut self, at: Time, extent: Extent) {
         let Some(bio) = self.bios.end(at, extent) else { return };
         self.unsent += 1;
@@ -183,8 +201,7 @@ impl<P: Processes> Watcher<P> {
         }
     }
 
-    /// Records that the kernel lost events after those that were taken with certainty, and before
-    /// the next one.
+    /// Records that the kernel lost events: after `complete_until`, and before the next event.
     pub fn lose(&mut self, events: u64) {
         self.lost += events;
         self.blind_until = Some(self.last);

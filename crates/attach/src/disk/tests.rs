@@ -189,8 +189,8 @@ fn steps() -> impl Strategy<Value = Vec<DiskAction>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The check holds for a mechanical drive with its own order, a write cache, and more requests
-    /// than its depth.
+    /// The check holds for a mechanical drive that chooses its own order and has a write cache, and
+    /// for more requests than its depth.
     #[test]
     fn every_request_is_answered_once_with_the_data_of_that_instant(steps in steps()) {
         let file = builtin::load("fujitsu-max3036rc").expect("built in");

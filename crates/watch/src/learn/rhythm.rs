@@ -14,9 +14,10 @@ const GAPS_MIN: usize = 8;
 const REQUESTS_MAX: usize = 128;
 /// Gaps may differ from the period by one part in this many.
 const JITTER_PART: u64 = 8;
-/// The share of the gaps that must not differ by more.
+/// The percentage of the gaps that must not differ by more.
 const REGULAR_PERCENT: usize = 90;
-/// A job that begins within one part in this many of the period after a completion was caused by it.
+/// A job that begins within one part in this many of the period after a completion was caused by
+/// it.
 const CAUSED_PART: u64 = 16;
 /// A rounded period is lower than the estimate by at most one part in this many, so that a workload
 /// asks for no less than was seen.
@@ -53,7 +54,7 @@ pub struct Rhythm {
     pub requests_max: u32,
 }
 
-/// A job: its begin and its requests.
+/// A job: its first arrival and its number of requests.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     begin: Arrival,
@@ -61,7 +62,8 @@ struct Job {
 }
 
 impl Rhythm {
-    /// Returns the rhythm of requests in the order of time; `None` if they have none.
+    /// Returns the rhythm of these requests, which are in the order of time; `None` if they have
+    /// none.
     pub(super) fn of(arrivals: &[Arrival]) -> Option<Self> {
         let jobs = jobs(arrivals);
         if jobs.len() < JOBS_MIN {
@@ -98,7 +100,7 @@ impl Rhythm {
     }
 }
 
-/// Joins requests to jobs.
+/// Groups requests into jobs.
 fn jobs(arrivals: &[Arrival]) -> Vec<Job> {
     let gap = |pair: &[Arrival]| pair[1].at.since(pair[0].at).ns();
     let mut gaps: Vec<u64> = arrivals.windows(2).map(gap).collect();
@@ -115,12 +117,12 @@ fn jobs(arrivals: &[Arrival]) -> Vec<Job> {
     jobs
 }
 
-/// Returns the longest gap within a job, from sorted gaps: the one below the largest step, if enough
-/// gaps are above it. Without such a step each request is a job.
+/// Returns the longest gap within a job, from sorted gaps: the one below the largest step, if
+/// enough gaps are above it. Without such a step each request is a job.
 fn longest_within(gaps: &[u64]) -> u64 {
     let above_min = GAPS_MIN.max(gaps.len() / REQUESTS_MAX);
     let steps = gaps.windows(2).enumerate().filter_map(|(index, pair)| {
-        // Gaps below a microsecond are those of one call.
+        // Requests less than a microsecond apart come from one call.
         let (low, high) = (pair[0].max(1_000), pair[1].max(1_000));
         let is_step = high / low >= SPLIT_FACTOR && gaps.len() - 1 - index >= above_min;
         is_step.then_some((high / low, pair[0]))
@@ -133,9 +135,9 @@ fn nearly_all<T: Copy>(sorted: &[T]) -> T {
     sorted[(sorted.len() * 99).div_ceil(100).max(1) - 1]
 }
 
-/// Rounds a time down to the fewest digits that stay near it, because programs have round periods and
-/// a workload must not ask for less than was seen. A median that jitter moved below a round period by
-/// one part in `JITTERED_PART` counts as that.
+/// Rounds a time down to the fewest digits that stay near it, because programs have round periods
+/// and a workload must not ask for less than was seen. A median that is below a round period by at
+/// most one part in `JITTERED_PART` counts as that period, because jitter can move it that far.
 fn rounded(ns: u64) -> u64 {
     let powers = || (0..19).rev().map(|digits| 10_u64.pow(digits));
     let at_most = ns + ns / JITTERED_PART;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the kernel may send, merge, split, requeue and complete requests as it likes: each bio counts
-//! once, from its queueing to its last sector. Method: a table of scripts; each row has for every
-//! source its class, its requests and their response times in us.
+//! Goal: the kernel may send, merge, split, requeue and complete requests as it likes: each bio
+//! counts once, from its queueing to its last sector. Method: a table of scripts; each row has for
+//! every source its class, its requests and their response times in us.
 
 use tidegate_watch::Accounts;
 
@@ -133,6 +133,21 @@ const CASES: &[Case] = &[
          60 complete WS 800+0
          70 complete WS 808+0",
         &["a best-effort 1w 69"],
+        0,
+    ),
+    (
+        "a requeued neighbour of a forced write takes no flush from it",
+        "1 queue WFS 800+8 a
+         1 queue WFS 808+8 b
+         5 issue WS 800+8
+         5 issue WS 808+8
+         6 requeue WS 808+8
+         20 complete WS 800+8
+         60 complete WS 800+0
+         61 issue WS 808+8
+         70 complete WS 808+8
+         90 complete WS 808+0",
+        &["a best-effort 1w 59", "b best-effort 1w 89"],
         0,
     ),
     (
@@ -272,8 +287,8 @@ fn losses_and_requests_of_unknown_begin_are_told() {
     assert_eq!((seen.lost, seen.unfinished, seen.foreign_sectors), (5, 1, 16));
 }
 
-/// Goal: bios whose completion never comes are not followed for ever. Method: one that waits for five
-/// minutes, and more bios than are followed.
+/// Goal: bios whose completion never comes are not followed for ever. Method: one that waits for
+/// five minutes, and more bios than are followed.
 #[test]
 fn bios_without_an_end_are_given_up() {
     let mut watcher = watcher(None, None);

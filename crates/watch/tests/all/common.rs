@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   5 queue R 100+8 recorder     at 5 us, the program `recorder` asks for sectors 100 to 107
-//!   6 issue R 100+8 rt           a class, if the kernel tells it
+//!   6 issue R 100+8 rt           a class, if the kernel reports it
 //!   7 requeue R 100+8
 //!   8 end R 100+8                the kernel ended a bio without a request
 //!   9 complete R 100+8 failed
@@ -24,18 +24,19 @@ pub(crate) fn us(us: u64) -> Duration {
 }
 
 /// Each thread is a process of its own. A name with `!` is real time, one with `?` is of a thread
-/// that has ended, and `a@b` is of `b.service`.
+/// that has ended, `a@b` is of `b.service`, and the process's number may follow behind `:`.
 pub(crate) struct ByName;
 
 impl Processes for ByName {
     fn look_up(&mut self, _at: Time, by: &Submitter) -> Process {
         let class = if by.name.contains('!') { IoClass::RealTime } else { IoClass::BestEffort };
         let name = by.name.replace('!', "");
+        let (name, pid) = name.split_once(':').unwrap_or((&name, "7"));
         let (name, unit) =
-            name.split_once('@').map_or((&*name, None), |(name, unit)| (name, Some(unit)));
+            name.split_once('@').map_or((name, None), |(name, unit)| (name, Some(unit)));
         let unit = unit.map(|unit| format!("{unit}.service"));
         let is_known = !by.name.contains('?');
-        Process { pid: by.thread, name: name.to_owned(), unit, class, is_known }
+        Process { pid: pid.parse().unwrap(), name: name.to_owned(), unit, class, is_known }
     }
 }
 

@@ -8,7 +8,8 @@ use tidegate_watch::{Declared, Event, EventKind, Operation, Streams, Watcher};
 
 use crate::common::{ByName, at, extent, feed, submitter, us, watcher};
 
-/// Two cameras of one unit, each with one request of 4 KiB in 1 ms; a backup with two at once.
+/// A unit with four tasks, two of which are its cameras, each with one request of 4 KiB in 1 ms; a
+/// task without a unit; one that may be late; a backup with two requests at once.
 const WORKLOAD: &str = r#"
 [drive]
 kind = "pseudo"
@@ -33,6 +34,13 @@ unit = "camera.service"
 name = "nameless"
 period = "1s"
 size = "4KiB"
+[[task]]
+name = "late"
+period = "1ms"
+jitter = "400us"
+deadline = "500us"
+size = "4KiB"
+unit = "late.service"
 [[best_effort]]
 name = "backup"
 outstanding = 2
@@ -40,15 +48,22 @@ size = "8KiB"
 unit = "backup.service"
 "#;
 
-fn declared() -> Declared {
-    let file = WorkloadFile::parse(WORKLOAD).unwrap();
+pub(crate) fn declared() -> Declared {
+    declared_of(WORKLOAD)
+}
+
+/// Returns the entries of a workload of up to six tasks; the first has a bound of 100 us, the second
+/// one of 200 us, and so on.
+pub(crate) fn declared_of(workload: &str) -> Declared {
+    let file = WorkloadFile::parse(workload).unwrap();
     let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
     let workload = file.bind(drive).unwrap();
     let bound = |index: u64| Some(Duration::from_us(100 * (index + 1)));
-    Declared::of(&file, &workload, &(0..5).map(bound).collect::<Vec<_>>())
+    Declared::of(&file, &workload, &(0..6).map(bound).collect::<Vec<_>>())
 }
 
-/// Returns for each entry: requests, above its bound, beyond, larger, of another class.
+/// Returns for each entry the number of requests: all that completed, above the bound, beyond the
+/// contract, larger than declared, and of another class.
 fn records(script: &str) -> Vec<(String, [u64; 5])> {
     let mut watcher = watcher(Some(declared()), None);
     feed(&mut watcher, script);
@@ -87,6 +102,16 @@ fn requests_belong_to_the_entry_of_their_unit_and_size() {
             "1 queue R 0+8 c!@camera\n2 queue R 8+8 c!@camera\n3 queue R 16+8 c!@camera\n\
              995 queue R 24+8 c!@camera\n2000 complete R 0+32",
             vec![("camera", [4, 4, 1, 0, 0])],
+        ),
+        (
+            "a job that is late, and the next that is not: a contract with jitter is kept",
+            "1 queue R 0+8 c!@late\n592 queue R 8+8 c!@late\n600 complete R 0+16",
+            vec![("late", [2, 0, 0, 0, 0])],
+        ),
+        (
+            "jobs that are closer than by the jitter are beyond the contract",
+            "1 queue R 0+8 c!@late\n589 queue R 8+8 c!@late",
+            vec![("late", [0, 0, 1, 0, 0])],
         ),
         (
             "larger than any entry",
@@ -141,11 +166,11 @@ fn undeclared_real_time_and_entries_without_a_unit_are_named() {
     assert_eq!(undeclared, [("d", 1), ("camera.service", 1)]);
     assert_eq!(declared.without_unit(), ["nameless"]);
     let bounds: Vec<_> = declared.entries().map(|(entry, _)| entry.bound()).collect();
-    assert_eq!(bounds, [Some(us(200)), Some(us(400)), None]);
+    assert_eq!(bounds, [Some(us(200)), Some(us(400)), Some(us(600)), None]);
 }
 
-/// Goal: a request that waits for longer than its bound counts before its end. Method: it waits while
-/// time passes, when events are lost, and when it is given up; a shorter one never counts.
+/// Goal: a request that waits for longer than its bound counts before its end. Method: it waits
+/// while time passes, when events are lost, and when it is given up; a shorter one never counts.
 #[test]
 fn requests_that_wait_beyond_their_bound_count() {
     let camera = |watcher: &Watcher<ByName>| {
@@ -176,8 +201,8 @@ fn requests_that_wait_beyond_their_bound_count() {
     assert_eq!(camera(&watcher), (0, None, 3, Some(us(340_000_000))), "it is given up");
 }
 
-/// Goal: losses leave no request behind that they concern. Method: the end of a request is lost while
-/// its begin is still held back.
+/// Goal: after a loss, no request is left pending whose completion may be lost. Method: a request's
+/// completion is lost while its queueing is still held back.
 #[test]
 fn events_from_before_a_loss_come_before_it() {
     let mut watcher = watcher(Some(declared()), None);

@@ -31,7 +31,8 @@ fn learn(mut script: Script) -> Vec<Learnt> {
     watcher.learner().unwrap().learnt(SECTORS)
 }
 
-/// Returns jobs of `requests` reads, 30 us apart, each 2 ms long, at these instants.
+/// Returns jobs that begin at these instants, each with `requests` reads, which come 30 us apart
+/// and take 2 ms each.
 fn jobs(begins: &[u64], requests: u64, sectors: u64, name: &'static str) -> Script {
     let job = |(index, &begin): (usize, &u64)| {
         let first = index as u64 * 7_919 * 128 % (SECTORS - 4_096);
@@ -46,6 +47,28 @@ fn jobs(begins: &[u64], requests: u64, sectors: u64, name: &'static str) -> Scri
 
 fn rhythms(script: Script) -> Vec<Option<(Duration, u32)>> {
     learn(script).iter().map(|it| it.rhythm.map(|it| (it.period, it.requests))).collect()
+}
+
+/// Goal: a service with a process for each camera has a task for each. Method: three processes of one
+/// name, each with the same period and an offset of its own; and the same beside one without a period.
+#[test]
+fn processes_of_one_name_have_periods_of_their_own() {
+    let begins = |offset: u64| (0..40).map(|index| index * 100_000 + offset).collect::<Vec<_>>();
+    let cameras = |names: [&'static str; 3]| {
+        let of = [1_000, 12_000, 71_000].map(begins);
+        names.into_iter().zip(of).flat_map(|(name, begins)| jobs(&begins, 2, 64, name)).collect()
+    };
+    let script: Script = cameras(["camera@nvr:1", "camera@nvr:2", "camera@nvr:3"]);
+    let task = Some((Duration::from_ms(100), 2));
+    assert_eq!(rhythms(script.clone()), [task; 3]);
+    let learnt = learn(script.clone());
+    let text = workload_text(HEAD, &learnt).expect("sources");
+    for name in ["nvr", "nvr-2", "nvr-3"] {
+        assert!(text.contains(&format!("name = \"{name}\"")), "{text}");
+    }
+    let odd: Vec<u64> = (0..30).map(|index| index * index * 3_001 + 5_000).collect();
+    let script = script.into_iter().chain(jobs(&odd, 2, 64, "camera@nvr:4")).collect();
+    assert_eq!(rhythms(script), [None], "together they are a load");
 }
 
 proptest! {
@@ -81,8 +104,8 @@ fn exact_periods_are_found_exactly_and_pauses_do_not_move_them() {
     assert_eq!(rhythms(jobs(&paused, 2, 64, "a")), [Some((Duration::from_ms(40), 2))]);
 }
 
-/// A closed loop on a device of constant speed is regular, but its completions drive it; a source with
-/// few jobs, or with gaps of all lengths, has no period.
+/// A closed loop on a device of constant speed is regular, but its completions drive it; a source
+/// with few jobs, or with gaps of all lengths, has no period.
 #[test]
 fn other_sources_have_no_period() {
     let read = |queued: u64, completed: u64| {
@@ -157,7 +180,38 @@ fn the_file_is_a_workload() {
     assert!(workload_text(head, &[]).is_none());
 }
 
-/// A file has the most requests of a job: the proof is for no fewer.
+/// Goal: a source that starts late has its period, however busy others were before, and the file says
+/// which requests a period rests on. Method: six busy services of two processes each, which use
+/// up the memory for instants, and then a recorder.
+#[test]
+fn busy_sources_leave_room_for_a_late_one() {
+    const REQUESTS: u64 = 520_000;
+    let mut watcher: Watcher<ByName> = watcher(None, None).learning();
+    let mut observe = |us: u64, sector: u64, name: &str| {
+        let extent = extent(Operation::Read, sector % SECTORS, 8);
+        let queued = EventKind::Queued { extent, by: submitter(name), is_forced: false };
+        watcher.observe(Event { at: at(us), kind: queued });
+        let completed = EventKind::Completed { extent, is_failed: false };
+        watcher.observe(Event { at: at(us + 1), kind: completed });
+    };
+    for index in 0..REQUESTS {
+        observe(2 * index, index * 8, &format!("cp@busy{}:{}", index % 6, index % 12));
+    }
+    for index in 0..40 {
+        observe(3_000_000 + 160_000 * index, index * 8, "recorder@nvr");
+    }
+    let learnt = watcher.learner().unwrap().learnt(SECTORS);
+    let late = learnt.iter().find(|it| it.name == "recorder").unwrap();
+    assert_eq!(late.rhythm.map(|it| it.period), Some(Duration::from_ms(160)));
+    assert_eq!(late.untimed, 0);
+    let busy: Vec<_> = learnt.iter().filter(|it| it.name == "cp").collect();
+    assert_eq!(busy.iter().map(|it| it.requests).sum::<u64>(), REQUESTS);
+    assert!(busy.iter().all(|it| it.untimed > 0));
+    let text = workload_text(HEAD, &learnt).unwrap();
+    assert!(text.contains(" from the first "), "{text}");
+}
+
+/// A file states the requests of the largest job, because the proof must cover it.
 #[test]
 fn the_file_has_the_largest_job() {
     let begins: Vec<u64> = (1..200).map(|index| index * 40_000).collect();
@@ -176,7 +230,7 @@ const HEAD: FileHead<'_> = FileHead {
     left_out: 0,
 };
 
-/// Advice on the class fits the source: only a service gets one from `tune`.
+/// Advice on the class fits the source: only a service can get its class from `tune`.
 #[test]
 fn a_task_without_a_unit_is_not_told_of_install() {
     let begins: Vec<u64> = (1..50).map(|index| index * 160_000).collect();

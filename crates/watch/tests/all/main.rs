@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a watch tells of each request once, what it took, and whose it was. Method: streams of events
-//! that are written by hand, drawn at random, and recorded from kernels.
+//! Goal: a watch reports each request once, with its response time and its program. Method: streams
+//! of events that are written by hand, drawn at random, and recorded from kernels.
 
 mod cases;
 mod common;
 mod declared;
 mod learnt;
+mod metrics;
 mod on_device;
 mod random;
 mod recorded;

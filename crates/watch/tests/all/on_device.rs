@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the device is compared with its tables only while the number of its requests is known, and
-//! flushes, commands and requeues are told. Method: scripts with a table of a few us.
+//! flushes, commands and requeues are reported. Method: scripts with a table of a few us.
 
 use tidegate_host::Overruns;
 use tidegate_model::{BatchTable, DriveContract, DriveLimits};
 
 use crate::common::{at, feed, us, watcher};
 
-/// drain(1) = 10 us, drain(2) = 20 us, and b as well.
-fn limits() -> DriveLimits {
+/// drain(1) = 10 us, drain(2) = 20 us, and the same for b.
+pub(crate) fn limits() -> DriveLimits {
     let table = BatchTable::new(&[us(10), us(20)]).unwrap();
     let mut limits = DriveLimits::of_table(table.clone());
     limits.measured.drain = Some(table.clone());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: pages of real kernels are read as the kernels read them. Method: `tests/vm/bench/record.py`
-//! recorded a page of each kernel, its formats, and the text that the kernel itself prints of it.
+//! Goal: pages of real kernels are read as the kernels read them. Method:
+//! `tests/vm/bench/record.py` recorded a page of each kernel, its formats, and the text that the
+//! kernel itself prints for it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -109,8 +110,8 @@ fn only_newer_kernels_tell_the_class() {
     assert_eq!(KERNELS.map(|kernel| formats(kernel).tell_class()), [false, true]);
 }
 
-/// Goal: requests of a real trace are paired. Method: no other tool; every request that completes within
-/// the page counts once, and nothing is foreign to it.
+/// Goal: requests of a real trace are paired. Method: without another tool; each request that was
+/// queued within the page has completed or is pending, and no sector and no completion is foreign.
 #[test]
 fn requests_of_a_recorded_page_are_paired() {
     for kernel in KERNELS {

@@ -3,120 +3,11 @@
 //! is refused. Method: a small machine is laid out in a folder, with the files of sysfs that
 //! matter.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
 
-use tidegate_model::Bytes;
-use tidegate_model::workload_file::Unit;
 use tidegate_tune::{Demand, Disk, NewFile, Record, Refusal, Root};
 
-/// A machine with a SATA disk `sda` and its partition `sda1`.
-struct Machine {
-    folder: tempfile::TempDir,
-}
-
-const DISK: &str = "sys/devices/pci0000:00/ata1/host2/target2:0:0/2:0:0:0/block/sda";
-const DEVICE: &str = "sys/devices/pci0000:00/ata1/host2/target2:0:0/2:0:0:0";
-
-impl Machine {
-    fn new() -> Self {
-        let machine = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        for (file, text) in [
-            ("queue/scheduler", "none [mq-deadline] bfq\n"),
-            ("queue/nr_requests", "64\n"),
-            ("queue/nomerges", "0\n"),
-            ("queue/max_sectors_kb", "128\n"),
-            ("queue/max_hw_sectors_kb", "32767\n"),
-            ("queue/write_cache", "write back\n"),
-            ("queue/zoned", "none\n"),
-            ("queue/iosched/prio_aging_expire", "10000\n"),
-            ("queue/iosched/async_depth", "48\n"),
-            ("sda1/partition", "1\n"),
-        ] {
-            machine.write(&format!("{DISK}/{file}"), text);
-        }
-        for (file, text) in [
-            ("queue_depth", "32\n"),
-            ("vendor", "ATA     \n"),
-            ("model", "TESTDISK\n"),
-            ("wwid", "t10.ATA     TESTDISK  S-1\n"),
-        ] {
-            machine.write(&format!("{DEVICE}/{file}"), text);
-        }
-        fs::create_dir_all(machine.at(&format!("{DISK}/mq/0"))).expect("a folder");
-        symlink("../../../2:0:0:0", machine.at(&format!("{DISK}/device"))).expect("a link");
-        machine.write("sys/class/scsi_host/host2/can_queue", "32\n");
-        machine.link("sys/class/block/sda", &format!("../../../{DISK}"));
-        machine.link("sys/class/block/sda1", &format!("../../../{DISK}/sda1"));
-        machine.link("sys/class/scsi_device/2:0:0:0/device", &format!("../../../../{DEVICE}"));
-        machine
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
-    }
-
-    fn link(&self, path: &str, target: &str) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
-        symlink(target, path).expect("a link");
-    }
-
-    /// Changes an attribute of the disk.
-    fn set(&self, attribute: &str, text: &str) {
-        self.write(&format!("{DISK}/{attribute}"), text);
-    }
-
-    fn disk(&self) -> Disk {
-        self.find("/dev/sda")
-    }
-
-    fn find(&self, device: &str) -> Disk {
-        Disk::find(&Root::new(self.folder.path()), device).expect("sysfs lists it")
-    }
-
-    /// Returns the text of every file.
-    fn files(&self) -> BTreeMap<PathBuf, String> {
-        let mut files = BTreeMap::new();
-        collect(self.folder.path(), &mut files);
-        files
-    }
-}
-
-fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, String>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, files);
-        } else {
-            // The kernel shows a list with the chosen word; a plain file keeps what was written.
-            let text = fs::read_to_string(&path).expect("text");
-            let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-            let text = chosen.map_or(text.trim().to_owned(), |(word, _)| word.to_owned());
-            files.insert(path, text);
-        }
-    }
-}
-
-const DEMAND: Demand =
-    Demand { depth: 4, places: 97, size_max: Bytes::from_kib(256), has_write_contract: false };
-
-fn units() -> Vec<NewFile> {
-    let unit = |name: &str, is_real_time| Unit { name: name.to_owned(), is_real_time };
-    let units = [unit("recorder.service", true), unit("media.service", false)];
-    units.iter().map(NewFile::drop_in).collect()
-}
+use crate::machine::{DEMAND, DEVICE, DISK, Machine, drop_ins};
 
 #[test]
 fn undo_takes_everything_back_exactly() {
@@ -126,13 +17,13 @@ fn undo_takes_everything_back_exactly() {
     let disk = machine.disk();
     let settings = disk.settings(&DEMAND);
     let rule = NewFile::rule(&disk, &settings).expect("the disk has a name");
-    let files: Vec<_> = [rule].into_iter().chain(units()).collect();
+    let files: Vec<_> = [rule].into_iter().chain(drop_ins()).collect();
 
-    Record::make(&disk, &settings, &files).expect("it can be tuned");
+    Record::make(&disk, &settings, &files, &[]).expect("it can be tuned");
     assert_eq!(machine.disk().settings(&DEMAND).iter().filter(|it| !it.is_set()).count(), 0);
     // Settings that are made later keep the recorded values from before the first ones.
     let other = disk.settings(&Demand { depth: 2, ..DEMAND });
-    Record::make(&disk, &other, &files).expect("it can be tuned again");
+    Record::make(&disk, &other, &files, &[]).expect("it can be tuned again");
     let record = Record::of(&disk).expect("it can be read").expect("there is one");
     assert_eq!(record.drift(&disk), []);
 
@@ -144,12 +35,71 @@ fn undo_takes_everything_back_exactly() {
     assert_eq!(Record::of(&disk).expect("it can be read"), None);
 }
 
+/// Goal: `--status` sees what would be refused now. Method: a tuned disk that is not refused, then
+/// `io.cost`, a hypervisor's model, and a zone model, one after the other.
+#[test]
+fn a_tuned_disk_can_be_refused_later() {
+    let machine = Machine::new();
+    let disk = machine.disk();
+    assert_eq!(disk.standing_refusals(4), []);
+    machine.set("dev", "8:0\n");
+    machine.write("sys/fs/cgroup/io.cost.qos", "8:0 enable=1 ctrl=auto\n");
+    assert!(matches!(disk.standing_refusals(4)[..], [Refusal::IoCost { .. }]));
+    machine.write("sys/fs/cgroup/io.cost.qos", "8:0 enable=0\n");
+    machine.set("queue/zoned", "host-managed\n");
+    assert!(matches!(disk.standing_refusals(4)[..], [Refusal::Zoned { .. }]));
+    machine.set("queue/zoned", "none\n");
+    assert!(matches!(disk.standing_refusals(64)[..], [Refusal::TooDeep { .. }]));
+}
+
+/// Goal: each hypothesis that was added after the first version is refused or set, and watched. Method:
+/// a disk that breaks one of them before it is tuned, and one that breaks it afterwards.
+#[test]
+fn each_later_hypothesis_is_made_and_watched() {
+    const NCQ: &str = "device/ncq_prio_enable";
+    const COST: &str = "sys/fs/cgroup/io.cost.qos";
+    let device = |attribute: &str| {
+        let of_device = attribute.strip_prefix("device/").map(|it| format!("{DEVICE}/{it}"));
+        of_device.unwrap_or(format!("{DISK}/{attribute}"))
+    };
+    for (attribute, broken) in [
+        ("queue/wbt_lat_usec", "0"),
+        ("queue/max_sectors_kb", "1280"),
+        (NCQ, "1"),
+        (COST, "8:0 enable=1"),
+    ] {
+        let machine = Machine::new();
+        machine.set("dev", "8:0\n");
+        machine.set("queue/wbt_lat_usec", "75000\n");
+        machine.write(&device(NCQ), "0\n");
+        machine.write(&device("device/ncq_prio_supported"), "1\n");
+        let path = if attribute == COST { COST.to_owned() } else { device(attribute) };
+        let disk = machine.disk();
+        let is_seen = |record: Option<&Record>| {
+            let is_set =
+                disk.settings(&DEMAND).iter().all(|it| it.attribute != attribute || it.is_set());
+            let is_drift = record.is_some_and(|it| it.drift(&disk).len() == 1);
+            let is_refused = disk.standing_refusals(DEMAND.depth).len() == 1;
+            (!is_set, is_drift, is_refused)
+        };
+        let is_cost = attribute == COST;
+        machine.write(&path, &format!("{broken}\n"));
+        assert_eq!(is_seen(None), (!is_cost, false, is_cost), "{attribute} before");
+        machine.write(COST, "8:0 enable=0\n");
+        Record::make(&disk, &disk.settings(&DEMAND), &[], &[]).expect("it can be tuned");
+        let record = Record::of(&disk).expect("it can be read").expect("there is one");
+        assert_eq!(is_seen(Some(&record)), (false, false, false), "{attribute} tuned");
+        machine.write(&path, &format!("{broken}\n"));
+        assert_eq!(is_seen(Some(&record)), (!is_cost, !is_cost, is_cost), "{attribute} after");
+    }
+}
+
 #[test]
 fn every_kind_of_drift_is_found() {
     let machine = Machine::new();
     let disk = machine.disk();
     let settings = disk.settings(&DEMAND);
-    Record::make(&disk, &settings, &units()).expect("it can be tuned");
+    Record::make(&disk, &settings, &drop_ins(), &[]).expect("it can be tuned");
     let record = Record::of(&disk).expect("it can be read").expect("there is one");
     for setting in &settings {
         machine.set(setting.attribute, "1\n");
@@ -161,13 +111,62 @@ fn every_kind_of_drift_is_found() {
     assert_eq!(record.drift(&disk).len(), 1);
 }
 
+/// NCQ priorities are switched off where a disk has them, and the limit on buffered writes is kept.
+#[test]
+fn settings_that_only_some_disks_have_are_made_there() {
+    const NCQ: &str = "device/ncq_prio_enable";
+    const LIMIT: &str = "queue/wbt_lat_usec";
+    type Case = (&'static [(&'static str, &'static str)], &'static [(&'static str, &'static str)]);
+    let cases: [Case; 7] = [
+        (&[], &[]),
+        (&[(NCQ, "0"), ("device/ncq_prio_supported", "0")], &[]),
+        (&[(NCQ, "0"), ("device/ncq_prio_supported", "1")], &[(NCQ, "0")]),
+        // Linux before 5.16 tells only whether it is on.
+        (&[(NCQ, "1")], &[(NCQ, "0")]),
+        (&[(LIMIT, "2000")], &[(LIMIT, "2000")]),
+        (&[(LIMIT, "0")], &[(LIMIT, "75000")]),
+        (&[(LIMIT, "0"), ("queue/rotational", "0")], &[(LIMIT, "2000")]),
+    ];
+    for (files, expected) in cases {
+        let machine = Machine::new();
+        for (file, text) in files {
+            let of_device = file.strip_prefix("device/").map(|it| format!("{DEVICE}/{it}"));
+            machine.write(&of_device.unwrap_or(format!("{DISK}/{file}")), text);
+        }
+        let before = machine.files();
+        let disk = machine.disk();
+        let settings = disk.settings(&DEMAND);
+        let found: Vec<_> = settings[7..].iter().map(|it| (it.attribute, &*it.new)).collect();
+        assert_eq!(found, expected, "{files:?}");
+        Record::make(&disk, &settings, &[], &[]).expect("it can be tuned");
+        let record = Record::of(&disk).expect("it can be read").expect("there is one");
+        assert_eq!(record.drift(&disk), []);
+        record.undo(&disk).expect("it can be undone");
+        assert_eq!(machine.files(), before);
+    }
+}
+
+/// Records of earlier versions have no services.
+#[test]
+fn an_older_record_can_be_undone() {
+    let machine = Machine::new();
+    let made = r#"{"attribute": "queue/nomerges", "old": "1", "new": "2"}"#;
+    machine.write(
+        "var/lib/tidegate/tune/t10.ATA-----TESTDISK--S-1-fbb05190.json",
+        &format!(r#"{{"settings": [{made}], "files": []}}"#),
+    );
+    let disk = machine.disk();
+    let record = Record::of(&disk).expect("it can be read").expect("there is one");
+    assert_eq!(record.undo(&disk).expect("it can be undone").services, []);
+}
+
 #[test]
 fn a_file_of_another_owner_is_left_alone() {
     let machine = Machine::new();
     machine.write("etc/systemd/system/recorder.service.d/50-tidegate.conf", "theirs\n");
     let before = machine.files();
     let disk = machine.disk();
-    Record::make(&disk, &disk.settings(&DEMAND), &units()).expect_err("the file exists");
+    Record::make(&disk, &disk.settings(&DEMAND), &drop_ins(), &[]).expect_err("the file exists");
     assert_eq!(machine.files(), before);
 }
 
@@ -179,12 +178,13 @@ fn a_change_that_fails_half_way_can_be_undone() {
     let disk = machine.disk();
     let mut settings = disk.settings(&DEMAND);
     settings[3].attribute = "queue/iosched/missing";
-    Record::make(&disk, &settings, &[]).expect_err("the attribute is missing");
+    Record::make(&disk, &settings, &[], &[]).expect_err("the attribute is missing");
     assert_ne!(machine.files(), before, "some settings were made");
     let record = Record::of(&disk).expect("it can be read").expect("it was saved first");
     record.undo(&machine.disk()).expect_err("the attribute is still missing");
-    let text =
-        fs::read_to_string(machine.at("var/lib/tidegate/tune/t10.ATA-----TESTDISK--S-1.json"));
+    let text = fs::read_to_string(
+        machine.at("var/lib/tidegate/tune/t10.ATA-----TESTDISK--S-1-fbb05190.json"),
+    );
     assert!(text.expect("the record stays").contains("missing"));
 }
 
@@ -194,7 +194,7 @@ fn the_rule_names_the_disk_and_every_setting() {
     let disk = machine.disk();
     let settings = disk.settings(&DEMAND);
     let rule = NewFile::rule(&disk, &settings).expect("the disk has a name").text;
-    assert!(rule.contains("ATTRS{wwid}==\"t10.ATA?????TESTDISK??S?1\""), "{rule}");
+    assert!(rule.contains("ATTRS{wwid}==\"t10.ATA     TESTDISK  S-1\""), "{rule}");
     for setting in &settings {
         let assignment = format!("ATTR{{{}}}=\"{}\"", setting.attribute, setting.new);
         assert!(rule.contains(&assignment), "{assignment} in {rule}");
@@ -341,6 +341,21 @@ fn each_reason_is_found() {
     // A cache that is off is no reason to refuse, whatever the workload does.
     let off = |it: &Machine| it.set("queue/write_cache", "write through\n");
     assert_eq!(refused(writes, off), []);
+}
+
+/// Shares by weight make requests wait outside the scheduler.
+#[test]
+fn weights_are_a_reason() {
+    for (qos, is_on) in
+        [("8:01 enable=1\n8:0 enable=0\n", false), ("8:0 enable=1 ctrl=auto\n", true)]
+    {
+        let refusals = refused(DEMAND, |it| {
+            it.set("dev", "8:0\n");
+            it.write("sys/fs/cgroup/io.cost.qos", qos);
+        });
+        assert_eq!(refusals.len(), usize::from(is_on), "{qos}: {refusals:?}");
+        assert!(refusals.iter().all(|it| matches!(it, Refusal::IoCost { .. })), "{refusals:?}");
+    }
 }
 
 /// A linear volume passes the class on.

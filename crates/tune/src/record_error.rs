@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The failures of making, recording and undoing settings.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A failure to change or to record a setting.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// A file cannot be read or written.
+    #[error("cannot {verb} {}", .path.display())]
+    File {
+        /// `read`, `write`, `remove`.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's reason.
+        source: io::Error,
+    },
+    /// The kernel took another value.
+    #[error("{} is `{found}` after `{wanted}` was written", .path.display())]
+    NotTaken {
+        /// The attribute.
+        path: PathBuf,
+        /// The value that was written.
+        wanted: String,
+        /// The value that it has.
+        found: String,
+    },
+    /// The kernel does not change the class of a thread.
+    #[error("cannot change the I/O class of thread {thread} of {unit}")]
+    Thread {
+        /// The unit.
+        unit: String,
+        /// The thread.
+        thread: u32,
+        /// The kernel's reason.
+        source: io::Error,
+    },
+    /// A file of another program would be overwritten.
+    #[error("{} exists and was not written for this disk: move it away", .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another disk needs another class for the same unit.
+    #[error(
+        "{unit} would be {wanted} here, and is {needed} for another disk (its record is {}): name the unit in \
+         the same class in both workloads, or undo the other disk first",
+        .record.display()
+    )]
+    Conflict {
+        /// The unit.
+        unit: String,
+        /// The class that this workload needs.
+        wanted: &'static str,
+        /// The class that the other disk needs.
+        needed: &'static str,
+        /// The record of the other disk.
+        record: PathBuf,
+    },
+    /// The record is damaged.
+    #[error("the record {} is damaged", .path.display())]
+    Damaged {
+        /// The record.
+        path: PathBuf,
+        /// Its fault.
+        source: serde_json::Error,
+    },
+}
+
+impl RecordError {
+    pub(crate) fn of_thread(unit: &str, thread: u32, source: io::Error) -> Self {
+        Self::Thread { unit: unit.to_owned(), thread, source }
+    }
+}

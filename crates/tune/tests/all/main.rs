@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tests of tuned disks, on machines that are laid out in folders.
+
+mod file_systems;
+mod machine;
+mod plans;
+mod rules;
+mod services;
+mod tune;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: a machine has what its present plans name, and an undo of all of them restores it exactly.
+//! Method: one plan after another, for one disk and for two.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use tidegate_model::workload_file::Unit;
+use tidegate_tune::{Disk, NewFile, Record, RecordError};
+
+use crate::machine::{
+    DEMAND, DEVICE, DISK, IDLE, Machine, REAL_TIME, drop_ins, running, undo, units,
+};
+
+const RECORD: &str = "var/lib/tidegate/tune/t10.ATA-----TESTDISK--S-1-fbb05190.json";
+const RECORDER_DROP_IN: &str = "etc/systemd/system/recorder.service.d/50-tidegate.conf";
+
+fn unit(name: &str, is_real_time: bool) -> Unit {
+    Unit { name: name.to_owned(), is_real_time }
+}
+
+fn install(disk: &Disk, units: &[Unit]) {
+    let files: Vec<_> = units.iter().map(NewFile::drop_in).collect();
+    Record::make(disk, &disk.settings(&DEMAND), &files, units).expect("it can be tuned");
+}
+
+/// A unit that the second plan does not name loses its class and its drop-in.
+#[test]
+fn a_second_plan_takes_back_what_it_does_not_name() {
+    let machine = running();
+    let before = machine.files();
+    let disk = machine.disk();
+    install(&disk, &units());
+    install(&disk, &[unit("camera.service", true), unit("media.service", false)]);
+    assert_eq!(machine.priorities([10, 11, 12]), [0, IDLE, 0x2000]);
+    assert!(!machine.at(RECORDER_DROP_IN).exists());
+    let record = Record::of(&disk).expect("it can be read").expect("there is one");
+    assert_eq!(record.drift(&disk), []);
+    undo(&disk);
+    assert_eq!(machine.files(), before);
+}
+
+/// Thread 13 inherits the class that tune gave, so it had none before.
+#[test]
+fn a_unit_of_another_role_keeps_nothing_of_the_first() {
+    let machine = Machine::new();
+    for thread in [11, 12] {
+        machine.thread("recorder.service", thread, 1, 0);
+    }
+    let disk = machine.disk();
+    install(&disk, &units());
+    machine.thread("recorder.service", 13, 2, REAL_TIME);
+    install(&disk, &[unit("recorder.service", false)]);
+    assert_eq!(machine.priorities([11, 12, 13]), [0, 0, 0]);
+    undo(&disk);
+    assert_eq!(machine.priorities([11, 12, 13]), [0, 0, 0]);
+}
+
+/// A hard link keeps the file that was there, and would show a change in place. Then nothing can be
+/// written, as on a full disk.
+#[test]
+fn a_record_is_replaced_as_a_whole() {
+    let machine = running();
+    let before = machine.files();
+    let disk = machine.disk();
+    install(&disk, &units());
+    let first = fs::read_to_string(machine.at(RECORD)).expect("a record");
+    fs::hard_link(machine.at(RECORD), machine.at("first")).expect("a link");
+    machine.thread("recorder.service", 13, 2, 0);
+    install(&disk, &units());
+    assert_eq!(fs::read_to_string(machine.at("first")).expect("the link"), first);
+    assert_ne!(fs::read_to_string(machine.at(RECORD)).expect("a record"), first);
+    for path in ["first", "proc/13/io_priority", "proc/13/stat"] {
+        fs::remove_file(machine.at(path)).expect("it is there");
+    }
+    let threads = "sys/fs/cgroup/system.slice/recorder.service/cgroup.threads";
+    machine.write(threads, "10\n11\n");
+    undo(&disk);
+    assert_eq!(machine.files(), before);
+}
+
+/// A machine with a second disk `sdb`.
+fn two_disks() -> (Machine, [Disk; 2]) {
+    let machine = running();
+    let device = "sys/devices/pci0000:00/ata2/host3/target3:0:0/3:0:0:0";
+    let disk = format!("{device}/block/sdb");
+    machine.write(&format!("{device}/wwid"), "t10.ATA TESTDISK S-2\n");
+    for file in ["scheduler", "nr_requests", "nomerges", "max_sectors_kb"] {
+        let text = fs::read_to_string(machine.at(&format!("{DISK}/queue/{file}"))).expect("text");
+        machine.write(&format!("{disk}/queue/{file}"), &text);
+    }
+    symlink("../../../3:0:0:0", machine.at(&format!("{disk}/device"))).expect("a link");
+    machine.link("sys/class/block/sdb", &format!("../../../{disk}"));
+    let disks = ["sda", "sdb"].map(|name| machine.find(name));
+    (machine, disks)
+}
+
+#[test]
+fn disks_need_the_same_class_of_a_unit() {
+    let (machine, [first, second]) = two_disks();
+    install(&first, &units());
+    let before = machine.files();
+    let plan = [unit("recorder.service", false), unit("media.service", true)];
+    let error = Record::make(&second, &[], &[], &plan).expect_err("the classes differ");
+    assert!(matches!(error, RecordError::Conflict { .. }), "{error}");
+    assert_eq!(machine.files(), before);
+}
+
+/// Each order of the undos. Thread 13 inherits the class between the two plans.
+#[test]
+fn a_class_stays_while_another_disk_needs_it() {
+    for order in [[0, 1], [1, 0]] {
+        let (machine, disks) = two_disks();
+        let before = machine.priorities([10, 11, 12, 20, 21]);
+        let make = |disk: &Disk| {
+            Record::make(disk, &[], &drop_ins(), &units()).expect("it can be tuned");
+        };
+        make(&disks[0]);
+        machine.thread("recorder.service", 13, 2, REAL_TIME);
+        make(&disks[1]);
+        let given = machine.priorities([10, 11, 12, 13, 20, 21]);
+        undo(&disks[order[0]]);
+        assert_eq!(machine.priorities([10, 11, 12, 13, 20, 21]), given);
+        assert!(machine.at(RECORDER_DROP_IN).exists());
+        undo(&disks[order[1]]);
+        assert_eq!(machine.priorities([10, 11, 12, 20, 21]), before);
+        assert_eq!(machine.priorities([13]), [0]);
+        assert!(!machine.at(RECORDER_DROP_IN).exists());
+    }
+}
+
+/// Goal: each disk has a record of its own. Method: two permanent names that differ in punctuation
+/// alone.
+#[test]
+fn names_that_differ_in_punctuation_have_records_of_their_own() {
+    let name = |wwid: &str| {
+        let machine = Machine::new();
+        machine.write(&format!("{DEVICE}/wwid"), wwid);
+        machine.disk().file_name()
+    };
+    let [one, other] = [name("t10.ATA DISK S-1\n"), name("t10.ATA-DISK S 1\n")];
+    assert_ne!(one, other);
+    assert_eq!(one.split_at(16).0, other.split_at(16).0);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The errors of a trace.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::MOUNTS;
+use crate::format::BadFormat;
+
+/// Why the kernel's tracepoints cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TracefsError {
+    /// No tracefs.
+    #[error("tracefs is not mounted at {}", MOUNTS[0])]
+    NotMounted,
+    /// No permission.
+    #[error("only root can read the kernel's tracepoints ({}: {source})", path.display())]
+    NotPermitted {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A kernel without block tracepoints.
+    #[error("the kernel has no tracepoint {event} (built without CONFIG_BLK_DEV_IO_TRACE?)")]
+    NoEvent {
+        /// The tracepoint.
+        event: &'static str,
+    },
+    /// A tracepoint whose fields differ.
+    #[error(transparent)]
+    Format(#[from] BadFormat),
+    /// Any other failure.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+impl TracefsError {
+    pub(super) fn new(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::NotPermitted { path, source },
+            _ => Self::Io { path, source },
+        }
+    }
+}
