@@ -2,7 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check lint docs book bench proof coqchk fuzz wheel test-python tools test-tools test-vm \
+.PHONY: help build demo test check lint docs book bench studies proof coqchk fuzz wheel test-python tools test-tools test-vm drives \
     dist test-dist test-browser
 
 help: ## Print this list
@@ -40,6 +40,14 @@ proof: ## Check the machine-checked proofs, and let the checkers extracted from 
 coqchk: ## The same, and check the proofs again with Coq's independent checker
 	@scripts/proof.sh coqchk
 
+studies: ## Repeat every figure of the literature in full form; fails if a result is not as its study states
+	$(CARGO) run --release --locked -p tidegate -- reproduce --all
+
+drives: ## Measure the tables of the built-in drives anew: many hours; DRIVES="NAME .." for some
+	$(CARGO) build --release --locked -p tidegate
+	$(CARGO) build --release --locked -p tidegate-soundness --example longest_batches
+	@scripts/drives.py "$(TARGET)/release" $(DRIVES)
+
 fuzz: ## Fuzz serve files, the control socket, requests and NBD, SECONDS=60 each; needs nightly and cargo-fuzz
 	@scripts/fuzz.sh $(or $(SECONDS),60)
 
@@ -59,7 +67,7 @@ test-browser: tools ## Open the pages of `tidegate report` in headless Chromium;
 	$(CARGO) build --locked -p tidegate
 	@scripts/test-browser.sh "$(TARGET)"
 
-test-vm: ## Compare bounds with Linux 6.1 and 6.12 in a virtual machine (QEMU); PART=stock, target or watch for a part
+test-vm: ## Compare bounds with Linux 6.1 and 6.12 in a virtual machine (QEMU); PART=stock, target, watch, files or service for a part
 	$(CARGO) build --locked -p tidegate -p tidegate-vm
 	@python3 tests/vm/bench/bench.py "$(TARGET)" $(if $(PART),--part $(PART))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
 // A recorder in C: writes one frame per period into an export with a contract, for some seconds,
-// and admits a second export meanwhile. Exits with 1 if a frame was complete after its deadline.
+// and admits a second export meanwhile. Exits with 1 if a frame completed after its deadline.
 //
 //   cargo build --release -p tidegate-capi
 //   cc -std=c11 -I crates/capi/include -o recorder crates/capi/examples/recorder.c

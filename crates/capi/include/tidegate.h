@@ -95,10 +95,10 @@ int32_t tidegate_open(const char *file, uint32_t flags, struct tidegate_engine *
 int32_t tidegate_close(struct tidegate_engine *engine);
 
 // Sends one JSON object, a request of a server's control socket, and gives the reply, also a JSON
-// object. The requests are "status", "statistics", "check", "admit", "remove", "missed" and
-// "ended" (docs/reference/control-socket.md); "stop" is refused: use `tidegate_close`. The reply's
-// "ok" says whether the request succeeded; free the reply with `tidegate_free_text`. If the call
-// fails, `answer` is set to NULL.
+// object. The requests are "status", "statistics", "distributions", "check", "admit", "remove",
+// "missed" and "ended" (docs/reference/control-socket.md); "stop" is refused: use
+// `tidegate_close`. The reply's "ok" says whether the request succeeded; free the reply with
+// `tidegate_free_text`. If the call fails, `answer` is set to NULL.
 //
 // Safety: `request` is a string; `answer` points to a variable for the result.
 int32_t tidegate_ask(const struct tidegate_engine *engine, const char *request, char **answer);

@@ -79,10 +79,10 @@ pub unsafe extern "C" fn tidegate_close(engine: *mut Engine) -> i32 {
 }
 
 /// Sends one JSON object, a request of a server's control socket, and gives the reply, also a JSON
-/// object. The requests are "status", "statistics", "check", "admit", "remove", "missed" and
-/// "ended" (docs/reference/control-socket.md); "stop" is refused: use `tidegate_close`. The reply's
-/// "ok" says whether the request succeeded; free the reply with `tidegate_free_text`. If the call
-/// fails, `answer` is set to NULL.
+/// object. The requests are "status", "statistics", "distributions", "check", "admit", "remove",
+/// "missed" and "ended" (docs/reference/control-socket.md); "stop" is refused: use
+/// `tidegate_close`. The reply's "ok" says whether the request succeeded; free the reply with
+/// `tidegate_free_text`. If the call fails, `answer` is set to NULL.
 ///
 /// # Safety
 /// `request` is a string; `answer` points to a variable for the result.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The engine for C programs: open, admit, submit, await, notice.
 //!
-//! The header `include/tidegate.h` is its manual. It is generated from the comments here:
+//! The header `include/tidegate.h` is the manual. It is generated from the comments of this crate:
 //! `TIDEGATE_BLESS=1 cargo test -p tidegate-capi --test header` regenerates it.
 //!
 //! ```text

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The arguments of every command; quantities carry their units, as in files.
 
+mod attach;
 pub(crate) mod form;
 mod profile;
 mod service;
@@ -23,6 +24,8 @@ use form::FormArguments;
 
 use crate::values::{grade, length, model, order, policy, quantity};
 
+use attach::{ATTACH_CODES, STATUS_CODES};
+pub(crate) use attach::{AttachArguments, AttachedArguments, MachineArguments};
 pub(crate) use profile::ProfileArguments;
 pub(crate) use service::{CtlArguments, CtlVerb, LogFormat, ServeArguments, TopArguments};
 use watch::WATCH_CODES;
@@ -55,6 +58,18 @@ pub(crate) enum Command {
     /// undo them.
     #[command(after_help = TUNE_CODES)]
     Tune(TuneArguments),
+    /// Prove a workload and put its guarantee in front of a disk, for every program: by the kernel
+    /// target, or by the kernel's own scheduler.
+    #[command(after_help = ATTACH_CODES)]
+    Attach(AttachArguments),
+    /// Undo everything that `attach` did to a disk.
+    #[command(
+        after_help = "Exit codes: 0 detached, or was not attached; 2 wrong input, 3 the environment failed."
+    )]
+    Detach(AttachedArguments),
+    /// Say whether a disk is attached as it was made, and show what its mapping has served.
+    #[command(after_help = STATUS_CODES)]
+    Status(AttachedArguments),
     /// Show what really happens on a disk that the kernel serves, beside a workload's bounds; or
     /// learn a workload from it.
     #[command(after_help = WATCH_CODES)]
@@ -94,7 +109,7 @@ pub(crate) enum Command {
     /// package.
     #[command(after_help = "Exit codes: 0 placed, 1 the streams do not fit, 2 wrong input.")]
     Place(PlaceArguments),
-    /// Write the manual pages and the completions of shells below a prefix, for example ~/.local.
+    /// Write the manual pages and the shell completions below a prefix, for example ~/.local.
     #[command(hide = true)]
     InstallFiles(InstallFilesArguments),
 }
@@ -114,7 +129,8 @@ pub(crate) struct ResultArguments {
 /// The plots on the screen.
 #[derive(Debug, Args)]
 pub(crate) struct PlotArguments {
-    /// Also draw each policy's response times and longest busy interval, below the result.
+    /// Also draw each policy's response times, throughput, misses and tokens over time, and longest
+    /// busy interval, below the result.
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     pub(crate) plot: bool,
 }
@@ -200,17 +216,17 @@ pub(crate) struct TuneArguments {
     /// A drive file of this disk; overrides the workload's drive.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) drive: Option<String>,
-    /// Make the settings if the workload is proven; they last until the next restart.
+    /// Apply the settings if the workload is proven; they last until the next restart.
     #[arg(long)]
     pub(crate) apply: bool,
-    /// Make the settings if the workload is proven, and write a udev rule and drop-ins for the
-    /// workload's units that make them again.
+    /// Apply the settings if the workload is proven, and write a udev rule and drop-ins for the
+    /// workload's units that apply them again after a restart.
     #[arg(long, conflicts_with = "apply")]
     pub(crate) install: bool,
     /// Restore all values from before the first change, and remove all files that were written.
     #[arg(long, conflicts_with_all = ["workload", "apply", "install"])]
     pub(crate) undo: bool,
-    /// Say whether the disk still has the settings that were made.
+    /// Say whether the disk still has the settings that were applied.
     #[arg(long, conflicts_with_all = ["workload", "apply", "install", "undo"])]
     pub(crate) status: bool,
     /// The directory with the `sys`, `etc` and `var` to use, for example a copy of another machine's.

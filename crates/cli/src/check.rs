@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use tidegate_commands::{file_origin, origin_of};
+use tidegate_commands::{explained, file_origin, origin_of};
 use tidegate_model::{DriveFile, FileKind};
 use tidegate_report::cpu::CpuReport;
 use tidegate_report::{
@@ -45,7 +45,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         let report = CheckReport::of(&disk.workload, policy).with_fits();
         let more = command_line::changed(&[], &["--explain"]);
         let report = report.with_commands(|command| disk.completed(command), more);
-        if arguments.explain { report.explained() } else { report }
+        if arguments.explain { explained(report, disk) } else { report }
     });
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
     drop(working);
@@ -85,7 +85,7 @@ fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
             "give an export a `contract`, or check a workload file",
         ));
     };
-    let report = if arguments.explain { report.explained() } else { report };
+    let report = if arguments.explain { report.explained(None) } else { report };
     let drive = proof::known_drive(prepared.file(), path).map(|(_, drive)| drive);
     let of_drive = drive.as_ref().map(|drive| drive.origin.clone());
     let origin = origin_of(file_origin(path, prepared.text()), of_drive);
@@ -107,7 +107,7 @@ fn answer(
     show::report_in(report, form);
     result.write(|| {
         let file = ResultFile::of(ResultCommand::Check, report, Vec::new());
-        file.with_drive(drive)
+        file.with_drive(drive).with_curves(report.curves())
     })?;
     Ok(Answer::of(report.is_enough()))
 }

@@ -3,11 +3,12 @@
 
 mod client;
 mod new_export;
+mod result;
 mod tables;
 
 use serde::de::DeserializeOwned;
 use tidegate_commands::quoted;
-use tidegate_engine::control::wire::{self, Asked, ExportPart, Noted, Verb};
+use tidegate_engine::control::wire::{self, Asked, Distributions, ExportPart, Noted, Verb};
 use tidegate_report::Page;
 
 pub(crate) use self::client::Client;
@@ -17,10 +18,18 @@ pub(crate) use tidegate_report::printable as text;
 use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};
 use crate::failure::Failure;
+use crate::result::Destination;
 use crate::show::{self, outln};
 
 /// Runs the command.
 pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
+    let result = Destination::prepare(arguments.result.as_deref())?;
+    if result.is_asked() && arguments.verb != CtlVerb::Statistics {
+        return Err(Failure::input(
+            "--result applies to `statistics`",
+            "write `statistics` behind the socket, or leave the option out",
+        ));
+    }
     let request = request(arguments)?;
     let is_change = Verb::from(arguments.verb).is_about_change();
     let open = if is_change { Client::open_for_change } else { Client::open };
@@ -47,6 +56,13 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         CtlVerb::Status => {
             let status = shown.reply(tables::write_status)?;
             return Ok(if status.is_guaranteed() { Answer::Yes } else { Answer::No });
+        }
+        CtlVerb::Statistics if result.is_asked() => {
+            let write = |found: &Distributions, page: &mut Page| {
+                tables::write_statistics(&found.statistics, page);
+            };
+            let found = shown.reply(write)?;
+            result::write(&result, &mut client, &found)?;
         }
         CtlVerb::Statistics => {
             shown.reply(tables::write_statistics)?;
@@ -95,7 +111,10 @@ impl Shown<'_> {
 
 /// Returns the request line for the arguments.
 fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
-    let verb = Verb::from(arguments.verb);
+    let verb = match arguments.verb {
+        CtlVerb::Statistics if arguments.result.is_some() => Verb::Distributions,
+        verb => Verb::from(verb),
+    };
     let export = match (&arguments.export, verb.export()) {
         (Some(export), ExportPart::New) => Some(new_export::read(export, &arguments.target)?),
         (Some(export), ExportPart::Name) => Some(export.as_str().into()),

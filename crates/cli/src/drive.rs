@@ -8,6 +8,7 @@ mod compare;
 mod detach;
 mod import;
 mod list;
+mod make;
 mod replay;
 mod show;
 
@@ -24,6 +25,7 @@ pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, Failure> {
         DriveCommand::List(arguments) => list::list(arguments),
         DriveCommand::Show(arguments) => show::show(arguments),
         DriveCommand::Import(arguments) => import::import(arguments),
+        DriveCommand::Make(arguments) => make::make(arguments),
         DriveCommand::Replay(arguments) => replay::replay(arguments),
     }?;
     Ok(Answer::Yes)

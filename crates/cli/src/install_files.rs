@@ -5,8 +5,9 @@
 use std::path::Path;
 use std::{fs, io};
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::{Shell, generate};
+use clap_mangen::Man;
 
 use crate::answer::Answer;
 use crate::arguments::{Arguments, InstallFilesArguments};
@@ -36,13 +37,27 @@ pub(crate) fn install_files(arguments: &InstallFilesArguments) -> Result<Answer,
 fn write_all(prefix: &Path) -> io::Result<()> {
     let manual = prefix.join(MANUAL);
     fs::create_dir_all(&manual)?;
-    clap_mangen::generate_to(Arguments::command(), manual)?;
+    let mut tool = Arguments::command().disable_help_subcommand(true);
+    tool.build();
+    write_manual(&tool, &manual)?;
     for (shell, path) in COMPLETIONS {
         let path = prefix.join(path);
         fs::create_dir_all(path.parent().expect("a file in a folder"))?;
         let mut text = Vec::new();
         generate(shell, &mut Arguments::command(), "tidegate", &mut text);
         fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// Writes the page of a command, and those of the commands below it that its help lists.
+fn write_manual(command: &Command, folder: &Path) -> io::Result<()> {
+    let page = Man::new(command.clone())
+        .date(tidegate_commands::DATE)
+        .source(format!("tidegate {}", tidegate_commands::version()));
+    page.generate_to(folder)?;
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_manual(below, folder)?;
     }
     Ok(())
 }

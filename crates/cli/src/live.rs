@@ -23,7 +23,7 @@ use crate::failure::Failure;
 /// The longest delay until a signal is noticed.
 const NOTICED: Duration = Duration::from_millis(100);
 
-/// The time that a signal gives the view to end by itself.
+/// The time within which a view must end after a signal; then the process ends.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A view that is drawn again and again.
@@ -33,6 +33,9 @@ pub(crate) trait View {
 
     /// Takes new figures.
     fn refresh(&mut self) -> Result<(), Failure>;
+
+    /// Takes a key that does not end the view.
+    fn press(&mut self, _key: char) {}
 
     /// Draws the view.
     fn draw(&self, frame: &mut Frame<'_>);
@@ -56,17 +59,17 @@ pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
     shown
 }
 
-/// How far the end of a view is.
+/// Whether a view was asked to end, and whether it has ended.
 #[derive(Debug, Default)]
 struct Ending {
-    /// A signal asks for it.
+    /// A signal asked the view to end.
     is_asked: AtomicBool,
     /// The view has ended.
     is_over: AtomicBool,
 }
 
 impl Ending {
-    /// Asks the view to end; returns whether it did in that time.
+    /// Asks the view to end; returns whether it did within `grace`.
     fn ask(&self, grace: Duration) -> bool {
         self.is_asked.store(true, Ordering::Relaxed);
         thread::sleep(grace);
@@ -74,8 +77,8 @@ impl Ending {
     }
 }
 
-/// Asks the view to end when a signal comes. If it does not, because a read of its terminal does not
-/// return, the process ends.
+/// Asks the view to end when a signal comes. If it does not, because a read of its terminal does
+/// not return, the process ends.
 fn end_on_signals(ending: Arc<Ending>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
     let wait = move || {
@@ -100,7 +103,7 @@ fn wait_for_input(pause: Duration) -> io::Result<Input> {
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
     let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
     match rustix::event::poll(&mut fds, Some(&pause)) {
-        // A signal: its flag is looked at next.
+        // A signal came; the loop looks at its flag next.
         Err(Errno::INTR) => return Ok(Input::None),
         polled => polled?,
     };
@@ -156,9 +159,15 @@ fn draw_until_over<V: View>(
             Input::None => {}
             Input::Gone => return Ok(()),
             Input::Ready => {
-                let is_event = event::poll(Duration::ZERO).map_err(failed)?;
-                if is_event && is_end(&event::read().map_err(failed)?) {
+                if !event::poll(Duration::ZERO).map_err(failed)? {
+                    continue;
+                }
+                let event = event::read().map_err(failed)?;
+                if is_end(&event) {
                     return Ok(());
+                }
+                if let Some(key) = pressed(&event) {
+                    view.press(key);
                 }
             }
         }
@@ -174,13 +183,20 @@ fn is_end(event: &Event) -> bool {
     key.kind == KeyEventKind::Press && (is_quit || is_ctrl_c)
 }
 
+/// Returns the character of a key that is pressed.
+fn pressed(event: &Event) -> Option<char> {
+    let key = event.as_key_press_event()?;
+    key.code.as_char()
+}
+
 #[cfg(test)]
 mod tests {
     use ratatui::crossterm::event::KeyEvent;
 
     use super::*;
 
-    /// Goal: what follows a view is not killed, such as the removal of a trace; a view that hangs is.
+    /// Goal: a signal does not kill what follows a view, such as the removal of a trace, but it
+    /// does kill a view that hangs.
     #[test]
     fn a_view_that_ended_disarms_the_signal() {
         let ending = Ending::default();
@@ -198,5 +214,7 @@ mod tests {
         assert!(is_end(&key(KeyCode::Char('c'), KeyModifiers::CONTROL)));
         assert!(!is_end(&key(KeyCode::Char('c'), KeyModifiers::NONE)));
         assert!(!is_end(&Event::Resize(80, 24)));
+        assert_eq!(pressed(&key(KeyCode::Char('h'), KeyModifiers::NONE)), Some('h'));
+        assert_eq!(pressed(&Event::Resize(80, 24)), None);
     }
 }

@@ -6,6 +6,7 @@
 
 mod answer;
 mod arguments;
+mod attach;
 mod check;
 mod command_line;
 mod cpu;
@@ -72,6 +73,9 @@ fn main() -> ExitCode {
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Tune(arguments) => tune::tune(arguments),
+        Command::Attach(arguments) => attach::attach(arguments),
+        Command::Detach(arguments) => attach::detach(arguments),
+        Command::Status(arguments) => attach::status(arguments),
         Command::Watch(arguments) => watch::watch(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Report(arguments) => report::report(arguments),

@@ -38,7 +38,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> Result<Answer, Failur
     if let Some(outputs) = outputs {
         outputs.write(&results, arguments.quick).map_err(|fault| Failure::environment(&fault))?;
     }
-    Ok(Answer::of(report.is_explained() && !report.is_interrupted()))
+    Ok(Answer::of(report.is_as_stated() && !report.is_interrupted()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]

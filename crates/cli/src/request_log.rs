@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The file with a row for each request, which `sim` and `run` write with `--log`.
+//! The file with a row for each request, which `sim`, `run` and `watch` write with `--log`.
 
 use tidegate_commands::{LeftOut, RequestLogFile, WhenFull};
 use tidegate_host::Observer;
@@ -22,11 +22,7 @@ impl Log {
         workload: &Workload,
         result: &Destination,
     ) -> Result<Self, Failure> {
-        let Some(path) = &arguments.log else { return Ok(Self(None)) };
-        let file = NewFile::prepare(path).map_err(|fault| Failure::of_file(&fault))?;
-        if result.is(&file) {
-            return Err(Failure::input("--log and --result name the same file", "name two files"));
-        }
+        let Some(file) = prepare(arguments, result)? else { return Ok(Self(None)) };
         let log = RequestLogFile::begin(file, workload, arguments.log_rows);
         Ok(Self(Some(log.map_err(|fault| Failure::of_file(&fault))?)))
     }
@@ -44,14 +40,31 @@ impl Log {
     /// Finishes the file, and says how many rows it lacks.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let Some(log) = self.0 else { return Ok(()) };
-        let LeftOut { beyond_limit, in_haste } =
-            log.finish().map_err(|fault| Failure::of_file(&fault))?;
-        if beyond_limit > 0 {
-            show::complain(format!("{beyond_limit} more requests have no row: see --log-rows"));
-        }
-        if in_haste > 0 {
-            show::complain(format!("{in_haste} requests have no row: they ended too fast to log"));
-        }
+        complain_of(log.finish().map_err(|fault| Failure::of_file(&fault))?);
         Ok(())
+    }
+}
+
+/// Refuses an impossible destination, or the one of the result.
+pub(crate) fn prepare(
+    arguments: &LogArguments,
+    result: &Destination,
+) -> Result<Option<NewFile>, Failure> {
+    let Some(path) = &arguments.log else { return Ok(None) };
+    let file = NewFile::prepare(path).map_err(|fault| Failure::of_file(&fault))?;
+    if result.is(&file) {
+        return Err(Failure::input("--log and --result name the same file", "name two files"));
+    }
+    Ok(Some(file))
+}
+
+/// Says how many requests have no row.
+pub(crate) fn complain_of(left_out: LeftOut) {
+    let LeftOut { beyond_limit, in_haste } = left_out;
+    if beyond_limit > 0 {
+        show::complain(format!("{beyond_limit} more requests have no row: see --log-rows"));
+    }
+    if in_haste > 0 {
+        show::complain(format!("{in_haste} requests have no row: they ended too fast to log"));
     }
 }

@@ -20,6 +20,11 @@ impl Destination {
         Ok(Self(file.map_err(|fault| Failure::of_file(&fault))?))
     }
 
+    /// Returns whether a file was asked for.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Returns whether the result goes into this file.
     pub(crate) fn is(&self, other: &NewFile) -> bool {
         self.0.as_ref().is_some_and(|file| file.is_same(other))

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         known_device::check(policy, &workload, &drive, target.facts())
     })?;
     let interrupted = interrupt::flag(None)?;
-    // Its thread must not inherit a real-time priority.
+    // Begun before the real-time priority is requested, which the log's thread must not inherit.
     let log = Log::begin(&arguments.log, &workload, &result)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = known_device::premises(&target, &workload, &drive);
@@ -93,10 +93,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         )
         .map_err(run_failure)?;
         drop(progress);
-        records.push(RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref()));
+        let mut record = RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref());
         let wall_ns = run.ended.since(Time::ZERO).ns();
+        let of_policy = PolicyReport::of(&workload, assessment, &run, wall_ns);
+        if result.is_asked() {
+            record.curves = of_policy.curves();
+        }
+        records.push(record);
         ran.push(run::DeviceRun {
-            result: PolicyReport::of(&workload, assessment, &run, wall_ns),
+            result: of_policy,
             host_lateness: watch.host_lateness,
             device_time: watch.device_time,
             batches: watch.batches,

@@ -10,7 +10,7 @@ use std::time::{Duration as Wall, Instant};
 use indicatif::ProgressBar;
 use tidegate_cpu_sim::{CpuObserver, Thread};
 use tidegate_host::{Length, Observer};
-use tidegate_model::{Duration, PolicyName, Time, Workload};
+use tidegate_model::{Duration, PolicyName, Task, Time, Workload};
 
 use crate::progress::{self, OF_RUNNING, OF_WORK};
 
@@ -25,7 +25,8 @@ fn time_of(length: Length, workload: &Workload) -> Duration {
     match length {
         Length::Duration(duration) => duration,
         Length::Jobs(jobs) => {
-            let period = workload.tasks.iter().map(|task| task.period).max();
+            let period = |task: &Task| task.period_stated().unwrap_or(task.deadline);
+            let period = workload.tasks.iter().map(period).max();
             period.unwrap_or_default().checked_mul(jobs).unwrap_or(Duration::MAX)
         }
     }

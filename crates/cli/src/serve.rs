@@ -118,7 +118,7 @@ fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answe
         if std::io::stdin().is_terminal() { ServerEvent::Stop } else { ServerEvent::Reload };
     let pass_on = move || {
         for signal in signals.forever() {
-            // The server may be gone, which has no effect.
+            // Fails only if the server is gone; there is nothing left to stop then.
             let _ = events.send(if signal == SIGHUP { hangup } else { ServerEvent::Stop });
         }
     };
@@ -132,7 +132,7 @@ fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answe
             Ok(ServerEvent::Reload) => reload(&mut server, &manager, format),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        // A service that does not answer is not alive.
+        // Without an answer of the service's thread, the watchdog gets no message.
         if server.view().look().is_some() {
             manager.say(&format!("WATCHDOG=1\nSTATUS={}", notify::status(&server)));
         }

@@ -58,7 +58,7 @@ pub(crate) fn report_in(report: &impl Report, form: impl Into<Form>) {
 /// The width of a screen that goes to a file or another program.
 const COLUMNS_DEFAULT: usize = 80;
 
-/// The width of messages that go to a log: one line each, which a search finds.
+/// The width of messages that go to a log: each stays on one line, so that a search finds it.
 const COLUMNS_OF_LOG: usize = 10_000;
 
 /// Returns the width of standard output, and whether it shows colours.

@@ -30,7 +30,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let mut input = arguments.workload.read(&arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
     if kind != input.drive.kind {
-        // The parts of one kind say nothing about another.
+        // The predictions and ceilings of one kind of drive do not hold for another.
         input.drive.kind = kind;
         input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
     }
@@ -53,8 +53,12 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         let is_cancelled = || interrupted.load(Ordering::Relaxed);
         match simulate(&input, kind, policy, &params, (progress, rows), is_cancelled) {
             Ok(simulated) => {
+                let mut record = simulated.record;
+                if result.is_asked() {
+                    record.curves = simulated.report.result.curves();
+                }
                 runs.push(simulated.report);
-                records.push(simulated.record);
+                records.push(record);
             }
             Err(NotRun::NotApplicable(reason)) => not_applicable.push((policy, reason)),
             Err(NotRun::Unusable(faults)) => return Err(faults.into()),

@@ -3,13 +3,19 @@
 //! nothing of Tidegate in the data path.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 
-use tidegate_analysis::{Assessment, assess};
+use tidegate_analysis::{Answer as Verdict, Assessment, assess};
 use tidegate_commands::{Changes, DriveChoice, read_text};
+use tidegate_mapping::Attachment;
 use tidegate_model::workload_file::{Unit, WorkloadFile};
 use tidegate_model::{Document, Duration, PolicyName, Workload};
-use tidegate_report::tune::{Extent, TuneReport, TuneStatusReport, TuneUndoReport, Tuned};
-use tidegate_tune::{Demand, Disk, NewFile, Record, RecordError, Root};
+use tidegate_report::tune::{
+    Extent, TuneReport, TuneStatusReport, TuneUndoReport, Tuned, TunedState,
+};
+use tidegate_tune::{
+    Demand, Disk, FileSystem, NewFile, Record, RecordError, Refusal, Root, Running, Setting,
+};
 
 use crate::answer::Answer;
 use crate::arguments::TuneArguments;
@@ -20,10 +26,7 @@ const POLICY: PolicyName = PolicyName::MqDeadlineTuned;
 
 /// Runs the command.
 pub(crate) fn tune(arguments: &TuneArguments) -> Result<Answer, Failure> {
-    let root = Root::new(&arguments.root);
-    let disk = Disk::find(&root, &arguments.device).map_err(|error| {
-        Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
-    })?;
+    let disk = find(&arguments.root, &arguments.device)?;
     if arguments.undo {
         return undo(&disk, arguments);
     }
@@ -33,7 +36,15 @@ pub(crate) fn tune(arguments: &TuneArguments) -> Result<Answer, Failure> {
     make(&disk, arguments)
 }
 
+/// Finds a disk of the machine in the directory `root`.
+pub(crate) fn find(root: &Path, device: &str) -> Result<Disk, Failure> {
+    Disk::find(&Root::new(root), device).map_err(|error| {
+        Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
+    })
+}
+
 fn undo(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
+    check_not_attached(disk)?;
     let record = Record::of(disk).map_err(failure)?;
     let undone = record.map(|record| record.undo(disk)).transpose().map_err(failure)?;
     let report = TuneUndoReport::of(disk.name(), undone.unwrap_or_default());
@@ -43,7 +54,13 @@ fn undo(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
 
 fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     let record = Record::of(disk).map_err(failure)?;
-    let report = TuneStatusReport::of(disk.name(), record.map(|record| record.drift(disk)));
+    let state = record.map(|record| TunedState {
+        drift: record.drift(disk),
+        refusals: disk.standing_refusals(disk.queue_depth().map_or(1, NonZeroU32::get)),
+        strangers: record.strangers(disk.root()),
+        file_systems: disk.file_systems(),
+    });
+    let report = TuneStatusReport::of(disk.name(), state.as_ref());
     show::report_in(&report, arguments.form);
     Ok(Answer::of(report.is_kept()))
 }
@@ -51,56 +68,128 @@ fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
 /// Proves the workload and shows the settings; makes and installs them if asked to.
 fn make(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     let path = arguments.workload.as_ref().expect("clap asks for it");
-    let drive = arguments.drive.clone().map(DriveChoice::Named);
-    let changes = Changes { drive, ..Changes::default() };
-    let input = tidegate_commands::read(path, &changes, &[POLICY])?;
-    let units = units(path)?;
-    let measured = input.drive.identity.model.as_deref();
-    let Proof { workload, assessment, depth_max } = prove(input.workload, disk);
-    let responses: Vec<_> = assessment
-        .tasks
-        .iter()
-        .map(|task| task.response_max.map_or(Duration::ZERO, |(response, _)| response))
-        .collect();
-    let demand = Demand::of(&workload, &responses, assessment.best_effort_depth);
-    let refusals = disk.refusals(&demand, measured);
-    let settings = disk.settings(&demand);
-    let rule = NewFile::rule(disk, &settings);
-    let drop_ins = units.iter().map(NewFile::drop_in);
-    let files: Vec<_> = rule.clone().into_iter().chain(drop_ins).collect();
-    let names: Vec<_> = units.into_iter().map(|unit| unit.name).collect();
-    let tuned = Tuned {
-        device: disk.name(),
-        workload: &workload,
-        assessment: &assessment,
-        depth_max,
-        refusals: &refusals,
-        settings: &settings,
-        files: if arguments.install { &files } else { &[] },
-        units: &names,
-        extent: Extent::Shown,
-    };
-    let is_proven = TuneReport::of(tuned).is_proven();
-    let extent = match (arguments.apply, arguments.install) {
-        (_, true) if is_proven && rule.is_none() => {
-            return Err(Failure::input(
-                format!("`{}` has no `device/wwid` by which a rule could find it", disk.name()),
-                "make the settings with --apply after each start",
-            ));
-        }
-        (_, true) if is_proven => {
-            Record::make(disk, &settings, &files).map_err(failure)?;
-            Extent::Installed
-        }
-        (true, false) if is_proven => {
-            Record::make(disk, &settings, &[]).map_err(failure)?;
-            Extent::Applied
-        }
-        _ => Extent::Shown,
-    };
-    let report = TuneReport::of(Tuned { extent, ..tuned });
+    check_not_attached(disk)?;
+    let prepared = Prepared::new(disk, path, arguments.drive.clone())?;
+    let extent = prepared.carry_out(disk, arguments.apply, arguments.install)?;
+    let (services, file_systems) = (prepared.running(disk), disk.file_systems());
+    let report = prepared.report(disk, arguments.install, extent, &services, &file_systems);
     show::report_in(&report, arguments.form);
-    Ok(Answer::of(is_proven))
+    Ok(Answer::of(report.is_proven()))
+}
+
+/// Refuses to change the settings below a mapping.
+fn check_not_attached(disk: &Disk) -> Result<(), Failure> {
+    let attachment = Attachment::of(disk).map_err(|error| Failure::environment(&error))?;
+    if attachment.is_none_or(|attachment| attachment.mapping.is_none()) {
+        return Ok(());
+    }
+    let name = disk.name();
+    Err(Failure::input(
+        format!("`{name}` is attached, and the target needs the settings that it has"),
+        format!("run `tidegate detach {name}` first"),
+    ))
+}
+
+/// A workload that is proved for a disk, with the settings and the files.
+pub(crate) struct Prepared {
+    proof: Proof,
+    refusals: Vec<Refusal>,
+    settings: Vec<Setting>,
+    /// `None` if no rule can name the disk alone.
+    rule: Option<NewFile>,
+    files: Vec<NewFile>,
+    units: Vec<Unit>,
+}
+
+impl Prepared {
+    /// Proves the workload at `path` and finds the settings.
+    pub(crate) fn new(disk: &Disk, path: &Path, drive: Option<String>) -> Result<Self, Failure> {
+        let changes = Changes { drive: drive.map(DriveChoice::Named), ..Changes::default() };
+        let input = tidegate_commands::read(path, &changes, &[POLICY])?;
+        let units = workload_file(path)?.units().to_vec();
+        let measured = input.drive.identity.model.as_deref();
+        let proof = prove(input.workload, disk);
+        let responses = proof.assessment.tasks.iter();
+        let responses: Vec<_> = responses
+            .map(|task| task.response_max.map_or(Duration::ZERO, |(response, _)| response))
+            .collect();
+        let demand = Demand::of(&proof.workload, &responses, proof.assessment.best_effort_depth);
+        let refusals = disk.refusals(&demand, measured);
+        let settings = disk.settings(&demand);
+        let rule = NewFile::rule(disk, &settings);
+        let drop_ins = units.iter().map(NewFile::drop_in);
+        let files: Vec<_> = rule.clone().into_iter().chain(drop_ins).collect();
+        Ok(Self { proof, refusals, settings, rule, files, units })
+    }
+
+    /// Makes the settings, and installs them, if asked to and the workload is proved.
+    pub(crate) fn carry_out(
+        &self,
+        disk: &Disk,
+        apply: bool,
+        install: bool,
+    ) -> Result<Extent, Failure> {
+        if !self.reasons().is_empty() {
+            return Ok(Extent::Shown);
+        }
+        match (apply, install) {
+            (_, true) if self.rule.is_none() => Err(Failure::input(
+                format!(
+                    "no rule can name `{}` alone: its `device/wwid` is missing, or contains `|`, a \
+                     quotation mark or a control character",
+                    disk.name()
+                ),
+                "make the settings with --apply after each start",
+            )),
+            (_, true) => {
+                Record::make(disk, &self.settings, &self.files, &self.units).map_err(failure)?;
+                Ok(Extent::Installed)
+            }
+            (true, false) => {
+                Record::make(disk, &self.settings, &[], &self.units).map_err(failure)?;
+                Ok(Extent::Applied)
+            }
+            (false, false) => Ok(Extent::Shown),
+        }
+    }
+
+    /// Returns why the settings cannot keep the deadlines.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let unproved = match self.proof.assessment.answer {
+            Verdict::Proven => None,
+            Verdict::NotProven => Some(format!("not proven under `{}`", POLICY.name())),
+            Verdict::NotApplicable { reason } => Some(reason.to_owned()),
+        };
+        unproved.into_iter().chain(self.refusals.iter().map(Refusal::to_string)).collect()
+    }
+
+    /// Returns the units as they run now.
+    pub(crate) fn running(&self, disk: &Disk) -> Vec<Running> {
+        self.units.iter().map(|unit| Running::of(disk.root(), unit)).collect()
+    }
+
+    /// Returns the report on the proof, the settings, the files and the services.
+    pub(crate) fn report<'a>(
+        &'a self,
+        disk: &'a Disk,
+        install: bool,
+        extent: Extent,
+        services: &'a [Running],
+        file_systems: &'a [FileSystem],
+    ) -> TuneReport<'a> {
+        TuneReport::of(Tuned {
+            device: disk.name(),
+            workload: &self.proof.workload,
+            assessment: &self.proof.assessment,
+            depth_max: self.proof.depth_max,
+            refusals: &self.refusals,
+            settings: &self.settings,
+            files: if install { &self.files } else { &[] },
+            services,
+            file_systems,
+            extent,
+        })
+    }
 }
 
 /// A proof at the chosen depth.
@@ -140,21 +229,23 @@ fn fastest(workload: &Workload, most: u32) -> Option<NonZeroU32> {
     NonZeroU32::new((1..=most).fold(1, faster))
 }
 
-/// Reads the units that the workload file names.
-fn units(path: &std::path::Path) -> Result<Vec<Unit>, Failure> {
+/// Reads the disk's part of a workload file, which alone names units.
+pub(crate) fn workload_file(path: &Path) -> Result<WorkloadFile, Failure> {
     let text = read_text(path, "workload file")?;
     let in_file = |error| Failure::in_file(path, &text, &error);
     let mut document = Document::parse(&text).map_err(in_file)?;
-    // The disk part alone names units.
     let _processor = document.take_processor();
-    let file = WorkloadFile::of_document(document).map_err(in_file)?;
-    Ok(file.units().to_vec())
+    WorkloadFile::of_document(document).map_err(in_file)
 }
 
-fn failure(error: RecordError) -> Failure {
+/// Returns the failure of a change of settings.
+pub(crate) fn failure(error: RecordError) -> Failure {
     match error {
         RecordError::Exists { .. } => {
             Failure::input(error.to_string(), "its owner may need it: read it first")
+        }
+        RecordError::Conflict { .. } => {
+            Failure::input(error.to_string(), "a unit has one class for all disks")
         }
         error => Failure::environment(&error),
     }

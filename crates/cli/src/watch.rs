@@ -2,6 +2,8 @@
 //! `tidegate watch`: what really happens on a disk that the kernel serves, and a workload file that
 //! is learnt from it.
 
+mod log;
+mod metrics_file;
 mod proof;
 #[cfg(test)]
 mod tests;
@@ -17,6 +19,7 @@ use tidegate_commands::quoted;
 use tidegate_model::Duration;
 use tidegate_platform::{NewFile, Scheduling, privileges};
 use tidegate_report::watch::{LearnReport, WatchReport, Watched};
+use tidegate_report::{ResultCommand, ResultFile};
 use tidegate_tune::{Disk, Root};
 use tidegate_watch::{FileHead, Learnt, Session, TracefsError, workload_text};
 
@@ -25,8 +28,11 @@ use crate::arguments::WatchArguments;
 use crate::failure::Failure;
 use crate::interrupt::Patience;
 use crate::live;
+use crate::result::Destination;
 use crate::show;
 
+use log::WatchLog;
+use metrics_file::MetricsFile;
 use proof::Proof;
 use view::Live;
 
@@ -47,6 +53,8 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     })?;
     let output = arguments.output.as_deref().map(NewFile::prepare).transpose();
     let output = output.map_err(|fault| Failure::of_file(&fault))?;
+    let metrics = MetricsFile::of(arguments)?;
+    let result = Destination::prepare(arguments.result.as_deref())?;
     let path = arguments.workload.as_deref();
     let proof = path.map(|path| Proof::read(path, arguments.drive.clone(), &disk)).transpose()?;
     let declared = proof.as_ref().map(Proof::declared);
@@ -57,21 +65,73 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     // then runs at ordinary priority, and lost events are still reported.
     let _ = Scheduling::idle().apply(None);
     let session = Session::begin(&devices, declared, limits.as_ref(), output.is_some());
-    let mut session = session.map_err(tracefs_failure)?;
+    let session = session.map_err(tracefs_failure)?;
+    let log = WatchLog::begin(&arguments.log, &result)?;
+    let session = if log.is_some() { session.keeping_served() } else { session };
+    let mut watching = Watching { session, device: disk.name(), metrics, log };
     let is_live = live::is_possible() && arguments.duration.is_none() && !arguments.learn;
+    let mut is_plotted = arguments.plot;
     if is_live && arguments.form.is_full() {
-        let mut view = Live::new(&mut session, disk.name(), proof.as_ref());
+        if let Some(file) = &mut watching.metrics {
+            file.be_quiet();
+        }
+        let mut view = Live::new(&mut watching, proof.as_ref(), is_plotted);
         live::show(&mut view)?;
+        is_plotted |= view.is_plotted();
     } else {
-        wait(&mut session, arguments, &patience)?;
+        wait(&mut watching, arguments, &patience)?;
     }
-    session.finish().map_err(tracefs_failure)?;
+    let (session, written) = watching.finish()?;
     if let Some(output) = output {
-        return learn(&session, &disk, &output, arguments);
+        let answer = learn(&session, &disk, &output, arguments)?;
+        return written.map(|()| answer);
     }
     let report = report(&session, disk.name(), proof.as_ref());
     show::report_in(&report, arguments.form);
+    if is_plotted {
+        show::page(|page| report.write_plots(page));
+    }
+    // Written even if the log or the metrics could not be.
+    result.write(|| result_file(&report, &session, proof.as_ref()))?;
+    written?;
     Ok(Answer::of(report.is_kept()))
+}
+
+/// A watch that is under way, and the file that has its metrics.
+struct Watching<'a> {
+    session: Session,
+    device: &'a str,
+    metrics: Option<MetricsFile>,
+    log: Option<WatchLog>,
+}
+
+impl Watching<'_> {
+    /// Takes the events until now. Call it ten times a second.
+    fn poll(&mut self) -> Result<(), Failure> {
+        self.session.poll().map_err(tracefs_failure)?;
+        if let Some(log) = &mut self.log {
+            log.take(&mut self.session);
+        }
+        if let Some(file) = &mut self.metrics
+            && file.is_due()
+        {
+            file.write(&self.session, self.device);
+        }
+        Ok(())
+    }
+
+    /// Ends the watch; returns also whether the log and the last metrics could be written.
+    fn finish(self) -> Result<(Session, Result<(), Failure>), Failure> {
+        let Self { mut session, device, metrics, log } = self;
+        session.finish().map_err(tracefs_failure)?;
+        let finish = |mut log: WatchLog| {
+            log.take(&mut session);
+            log.finish()
+        };
+        let logged = log.map_or(Ok(()), finish);
+        let last = metrics.map_or(Ok(()), |file| file.finish(&session, device));
+        Ok((session, logged.and(last)))
+    }
 }
 
 fn find(device: &str) -> Result<Disk, Failure> {
@@ -101,7 +161,7 @@ fn find(device: &str) -> Result<Disk, Failure> {
 /// Watches for the time that was asked for, or until a signal comes. Signals end the watch and not
 /// the process, because the kernel's trace must be removed.
 fn wait(
-    session: &mut Session,
+    watching: &mut Watching<'_>,
     arguments: &WatchArguments,
     patience: &Patience,
 ) -> Result<(), Failure> {
@@ -109,10 +169,10 @@ fn wait(
         show::say("Watching", format!("{}; Ctrl-C ends it", arguments.device));
     }
     let most = arguments.duration.unwrap_or(Duration::MAX);
-    while session.elapsed() < most && !patience.is_asked.load(Ordering::Relaxed) {
-        let left = HostDuration::from_nanos(most.ns().saturating_sub(session.elapsed().ns()));
-        thread::sleep(left.min(PAUSE));
-        session.poll().map_err(tracefs_failure)?;
+    while watching.session.elapsed() < most && !patience.is_asked.load(Ordering::Relaxed) {
+        let left = most.ns().saturating_sub(watching.session.elapsed().ns());
+        thread::sleep(HostDuration::from_nanos(left).min(PAUSE));
+        watching.poll()?;
     }
     Ok(())
 }
@@ -126,6 +186,16 @@ fn report<'a>(session: &'a Session, device: &'a str, proof: Option<&'a Proof>) -
         tells_class: session.tells_class(),
         drift: proof.and_then(Proof::drift),
     })
+}
+
+/// Returns the report with its distributions and, with a workload, with what its proof rests on.
+fn result_file(report: &WatchReport<'_>, session: &Session, proof: Option<&Proof>) -> ResultFile {
+    let runs = vec![report.record(session.seen())];
+    let file = ResultFile::of(ResultCommand::Watch, report, runs);
+    match proof {
+        Some(proof) => proof.complete(file),
+        None => file,
+    }
 }
 
 /// Writes the workload file.
@@ -161,8 +231,8 @@ fn learn(
     Ok(Answer::Yes)
 }
 
-/// Returns the command that measures what the learnt file needs. Writes are missing, because measuring
-/// them destroys the data of the disk, which is in use; the report says so.
+/// Returns the command that measures what the learnt file needs. Writes are missing, because
+/// measuring them destroys the data of the disk, which is in use; the report says so.
 fn profile_command(device: &str, learnt: &[Learnt]) -> String {
     let sizes: BTreeSet<_> = learnt.iter().map(|it| it.size_max).collect();
     let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
@@ -170,7 +240,7 @@ fn profile_command(device: &str, learnt: &[Learnt]) -> String {
     format!("tidegate profile {device} --size {} --depth 8 -o {DRIVE}", sizes.join(","))
 }
 
-/// Says what the kernel withholds, and what helps.
+/// Turns an error of tracefs into a failure with advice.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn tracefs_failure(error: TracefsError) -> Failure {
     match error {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Page-aligned memory that the device reads from and writes to.
 //!
-//! One anonymous mapping, cut into slots of equal stride. `Buffers` owns the mapping and reaches it
-//! through raw pointers, because the kernel writes to it without the compiler's knowledge: a
-//! reference to a slot exists only while no request uses that slot.
+//! The memory is one anonymous mapping, cut into slots of equal stride. `Buffers` owns the mapping
+//! and reaches it through raw pointers, because the kernel writes to it without the compiler's
+//! knowledge: a reference to a slot exists only while no request uses that slot.
 
 use std::ptr::NonNull;
 

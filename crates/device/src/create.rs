@@ -26,7 +26,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// File sizes must be a multiple of this, so that every file system accepts direct writes.
 const SIZE_STEP: Bytes = Bytes::from_kib(4);
 
-/// The largest reserve of free bytes; the reserve is a twentieth of a small file system.
+/// The most space, in bytes, that a new file leaves free. On a small file system it leaves a
+/// twentieth.
 const RESERVE_MAX: u64 = 1 << 30;
 
 /// An error while a file was created.
@@ -105,7 +106,7 @@ impl Target {
         let (file, partial) = Partial::create(path)?;
         fill(path, &file, size, progress, cancelled)?;
         make_durable(path, &file, directory)?;
-        // `open` checks whether another process has the file open, so close it first.
+        // `open` checks whether the file is open anywhere else, so close it first.
         drop(file);
         let target = Self::open(path, access)?;
         partial.keep();

@@ -5,7 +5,7 @@
 //! As with [`crate::Ring`], one system call submits a batch and begins the wait. Unlike with
 //! `Ring`, each request brings its own memory, which its completion returns, and other threads can
 //! wake the waiting thread. Disk and sockets share each system call: one call submits the requests
-//! of some clients and the replies to others, and waits for both.
+//! of some clients and the replies to others, and waits for completions of either kind.
 //!
 //! ```text
 //!   free --push--> pushed --wait--> in flight --reap--> free
@@ -44,7 +44,7 @@ pub struct Transfer {
     pub op: Op,
     /// The first sector.
     pub start: Lba,
-    /// The number of bytes, at the start of `data`.
+    /// The number of bytes to transfer, from the start of `data`.
     pub size: Bytes,
     /// The data to write, or the buffer to read into.
     pub data: IoBuffer,
@@ -79,13 +79,13 @@ pub struct DataRing {
     delivered: Vec<Delivered>,
     waker: Waker,
     is_poll_armed: bool,
-    /// The time for which it polls before it blocks.
+    /// The time for which the ring polls before it blocks.
     busy_poll: Duration,
 }
 
 impl DataRing {
-    /// Makes a ring with room for `slots` requests and socket transfers, woken by `waker`, on
-    /// `target` unless it serves sockets alone.
+    /// Makes a ring with room for `slots` requests and socket transfers, woken by `waker`. `target`
+    /// is `None` for a ring that serves only sockets.
     ///
     /// # Errors
     /// [`RingError`] if the host has no io_uring or refuses a ring of this size.
@@ -102,8 +102,8 @@ impl DataRing {
         })
     }
 
-    /// Makes it poll for completions and wake-ups for this long before it blocks. Polling avoids
-    /// the time to wake up, but uses the processor meanwhile.
+    /// Makes the ring poll for completions and wake-ups for this time before it blocks. Polling
+    /// saves the time to wake up, but keeps the processor busy.
     #[must_use]
     pub fn busy_polling(mut self, time: Duration) -> Self {
         self.busy_poll = time;
@@ -190,7 +190,7 @@ impl DataRing {
     /// wake-up, a signal, or the end of `timeout`.
     ///
     /// # Errors
-    /// [`RingError::Enter`] if the kernel accepts nothing.
+    /// [`RingError::Enter`] if the kernel refuses the call, except for a temporary lack of memory.
     pub fn wait(&mut self, timeout: Duration) -> Result<(), RingError> {
         self.arm_poll();
         let has_some = !self.moved.is_empty() || !self.delivered.is_empty();
@@ -271,7 +271,7 @@ impl DataRing {
                     delivered.push(Delivered::Sent { token, message, result });
                 }
             },
-            // The poll stays armed and reports each wake-up, unless the kernel says that it ended.
+            // The poll of the waker stays armed, unless the kernel's flags say that it ended.
             |flags| *is_poll_armed = is_kept(flags),
         );
     }
@@ -287,13 +287,13 @@ impl DataRing {
 }
 
 impl Drop for DataRing {
-    /// Leaks the memory of a request that the device never completes, because it may still write to
-    /// it.
+    /// Leaks the memory of a request that the device never completes, because the device may still
+    /// write to that memory.
     fn drop(&mut self) {
         for held in self.core.held() {
             if let Memory::Receive(_, socket) | Memory::Send(_, socket) = &held.memory {
-                // A receive operation would not end by itself. A socket that is closed already is
-                // fine.
+                // Otherwise a receive operation might never end. Shutting down a closed socket
+                // fails, which is harmless.
                 let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests whether direct I/O on a file bypasses the page cache.
 //!
-//! Some file systems accept the flag and still read through the cache (compressed btrfs, FUSE,
+//! Some file systems accept `O_DIRECT` and still read through the cache (compressed btrfs, FUSE,
 //! overlays). The test drops the file from the cache, reads some blocks with direct I/O, and checks
 //! whether the kernel now holds them in memory.
 
@@ -30,7 +30,7 @@ pub(crate) enum Residency {
     /// They were in the page cache even before the read, although the kernel was asked to drop
     /// them.
     Stays,
-    /// The kernel does not show it to this user.
+    /// The kernel does not tell this user which blocks are in the page cache.
     Hidden,
 }
 

@@ -56,14 +56,15 @@ pub struct DeviceFacts {
     pub layers: Vec<String>,
     /// The layers, this device included, that split, reorder or delay requests.
     pub natures: Vec<Layer>,
-    /// A hash that identifies the device among others of its model without its serial number.
+    /// A hash of the serial number: it distinguishes devices of one model without revealing the
+    /// number.
     pub serial_hash: Option<String>,
     /// The release of the running kernel.
     pub kernel: String,
 }
 
 tidegate_model::names! {
-    /// Where completed writes are, as far as the kernel knows, in the words of sysfs.
+    /// Where the kernel assumes a completed write to be; the names are those of sysfs.
     pub enum WriteCache {
         /// A completed write may still be in a volatile cache.
         WriteBack => "write back",
@@ -75,7 +76,7 @@ tidegate_model::names! {
 /// How the kernel splits a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Splitting {
-    /// The smallest number of requests that the device receives for it.
+    /// The smallest number of requests into which the kernel splits it.
     pub pieces: u64,
     /// The largest size that is sent unsplit.
     pub size_max: Bytes,
@@ -192,7 +193,7 @@ fn firmware_of(device: &SysfsDevice) -> Option<String> {
         .find_map(|name| device.attribute(name))
 }
 
-/// Returns all devices below, depth first.
+/// Returns all devices on which this one is built, depth first.
 fn below(device: &SysfsDevice) -> Vec<SysfsDevice> {
     let and_below = |slave: SysfsDevice| {
         let deeper = below(&slave.whole());
@@ -250,8 +251,8 @@ mod tests {
         assert!(!DeviceFacts::default().is_virtual());
     }
 
-    /// The facts of a mapped device on two partitions of a hypervisor's disk, each with a
-    /// scheduler.
+    /// A mapped device lies on two partitions of one hypervisor's disk; the device and the disk
+    /// each have a scheduler.
     #[test]
     fn what_lies_below_is_told_of_the_whole_disk_and_once() {
         let root = tempfile::tempdir().expect("a temporary directory");

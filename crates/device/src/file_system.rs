@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds which file system holds a file, and whether it keeps its data on a device.
 //!
-//! It relies on the type that `statfs` reports. Opening with direct I/O proves nothing, because
-//! recent kernels accept the flag on tmpfs.
+//! Both follow from the type that `statfs` reports. That a file can be opened for direct I/O proves
+//! nothing, because recent kernels accept `O_DIRECT` on tmpfs.
 
 use rustix::fs::{FsWord, StatFs};
 

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, fstat, open, stat};
@@ -15,9 +15,10 @@ use rustix::io::Errno;
 
 use crate::lease::is_ours_alone;
 use crate::loops::{self, Behind, Identity};
+use crate::mounts::{Mount, mounts, unescape};
 use crate::sysfs::{DeviceNumber, SysfsDevice};
 
-/// A user of a device or file; its text says what to do about it.
+/// A user of a device or file; its displayed text says what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Use {
@@ -128,7 +129,7 @@ pub fn openers(device: &Path) -> Vec<Opener> {
 fn opener(pid: u32, device: &Path) -> Option<Opener> {
     let folder = Path::new("/proc").join(pid.to_string());
     let links = std::fs::read_dir(folder.join("fd")).ok()?;
-    // The link is read, not followed: its target may block.
+    // The link is only read: opening its target may block.
     let mut targets = links.flatten().filter_map(|link| std::fs::read_link(link.path()).ok());
     targets.any(|target| is_device_or_partition(&target, device)).then(|| {
         let name = std::fs::read_to_string(folder.join("comm")).unwrap_or_default();
@@ -169,9 +170,9 @@ pub(crate) fn of_device(number: DeviceNumber) -> Option<Use> {
 /// A loop device is identified by its backing file, regardless of the file's current name and of
 /// where the device was attached. If the device cannot be opened, its path in sysfs is used. If
 /// that path leads nowhere (a removed name, another mount namespace, a directory without access),
-/// the kernel is asked whether another process has this file open; if none does, neither does the
-/// loop device. So other users' loop devices do not block unrelated files, and a file is refused
-/// only in case of doubt.
+/// the kernel is asked whether this file is open anywhere else; if it is not, the loop device is
+/// attached to another file. So a loop device of another user does not block unrelated files, and a
+/// file is refused only in case of doubt.
 pub fn of_file(file: impl AsFd) -> Option<Use> {
     let ours = Identity::of(&fstat(&file).ok()?);
     let is_ours = |name: &PathBuf| stat(name).is_ok_and(|status| Identity::of(&status) == ours);
@@ -218,29 +219,6 @@ fn family_of(number: DeviceNumber) -> Vec<DeviceNumber> {
     family
 }
 
-/// One line of the list of mounts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Mount {
-    number: DeviceNumber,
-    place: PathBuf,
-    source: PathBuf,
-}
-
-fn mounts() -> Vec<Mount> {
-    let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    text.lines().filter_map(read_mount).collect()
-}
-
-/// Parses `id parent major:minor root mount-point options [optional..] - type source options`.
-fn read_mount(line: &str) -> Option<Mount> {
-    let (head, tail) = line.split_once(" - ")?;
-    let mut head = head.split(' ').skip(2);
-    let number = head.next()?.parse().ok()?;
-    let place = unescape(head.nth(1)?);
-    let source = unescape(tail.split(' ').nth(1)?);
-    Some(Mount { number, place, source })
-}
-
 /// Returns where one of the devices is mounted. Compares both the number and the source, because a
 /// file system on several devices has its own number.
 fn mounted(mounts: &[Mount], family: &[DeviceNumber]) -> Option<PathBuf> {
@@ -268,37 +246,12 @@ fn device_at(path: &Path) -> Option<DeviceNumber> {
     (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::from_stat(status.st_rdev))
 }
 
-/// Decodes a path from the kernel, which writes spaces and backslashes as three octal digits.
-fn unescape(text: &str) -> PathBuf {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let octal = (*first == b'\\').then(|| tail.get(..3)).flatten();
-        let code = octal.and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(code) = code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            bytes.push(code);
-            rest = &tail[3..];
-        } else {
-            bytes.push(*first);
-            rest = tail;
-        }
-    }
-    PathBuf::from(OsString::from_vec(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mounts::read_mount;
 
     const LINE: &str = r"36 35 8:1 /root /mnt/my\040disk rw,noatime shared:1 - ext4 /dev/sda1 rw";
-
-    #[test]
-    fn mount_line_gives_number_place_and_source() {
-        let mount = read_mount(LINE).expect("a well-formed line");
-        assert_eq!(mount.number, DeviceNumber { major: 8, minor: 1 });
-        assert_eq!(mount.place, PathBuf::from("/mnt/my disk"));
-        assert_eq!(mount.source, PathBuf::from("/dev/sda1"));
-    }
 
     #[test]
     fn device_is_mounted_when_its_partition_is() {
@@ -314,10 +267,5 @@ mod tests {
         let is_of_loop1 = |path| is_device_or_partition(Path::new(path), Path::new("/dev/loop1"));
         let paths = ["/dev/loop1", "/dev/loop1p2", "/dev/loop12", "/dev/loop", "/dev/loop1px"];
         assert_eq!(paths.map(is_of_loop1), [true, true, false, false, false]);
-    }
-
-    #[test]
-    fn a_backslash_without_digits_stays() {
-        assert_eq!(unescape(r"a\b\134c"), PathBuf::from(r"a\b\c"));
     }
 }

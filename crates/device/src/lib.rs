@@ -3,11 +3,11 @@
 //! executes requests with io_uring.
 //!
 //! [`Target`] refuses a device or file that would be served from memory or could lose data, and
-//! says why. [`Ring`] submits batches, each with one system call. Other modules measure the host
-//! meanwhile: its clock, real-time scheduling, stolen time, other load.
+//! says why. [`Ring`] submits batches, each with one system call. Other modules read the device's
+//! temperature, its other users and the load of other programs.
 //!
-//! Only this crate calls the kernel directly, so only this crate has unsafe code: each unsafe block
-//! is in its own function with the reason why it is sound.
+//! The workspace keeps its unsafe code here, in `tidegate_platform` and in the C interface; each
+//! unsafe block states why it is sound.
 
 mod buffers;
 pub mod create;
@@ -23,6 +23,7 @@ mod lease;
 pub mod load;
 mod loops;
 mod memory_file;
+mod mounts;
 mod mpsc_stack;
 mod note;
 mod open_error;
@@ -45,6 +46,7 @@ pub use facts::{DeviceFacts, Splitting, WriteCache};
 pub use io_buffer::IoBuffer;
 pub use layer::{Layer, Nature};
 pub use memory_file::memory_file;
+pub use mounts::Mount;
 pub use mpsc_stack::MpscStack;
 pub use note::Note;
 pub use open_error::OpenError;

@@ -9,7 +9,7 @@ use crate::sysfs::SysfsDevice;
 pub struct Completed {
     /// Reads, after the kernel split and merged them.
     pub reads: u64,
-    /// Writes, likewise.
+    /// Writes, after the kernel split and merged them.
     pub writes: u64,
 }
 

@@ -19,8 +19,8 @@ pub enum Note {
         /// The file system's name.
         file_system: String,
     },
-    /// Only the owner of a file can see which of its pages are in memory, so direct I/O is
-    /// unproven.
+    /// The kernel shows only to a file's owner and to root which of its pages are in memory, so
+    /// direct I/O is unproven.
     DirectIoUnproven {
         /// The file system's name.
         file_system: String,

@@ -116,7 +116,7 @@ pub enum OpenError {
         /// The loop device.
         device: String,
     },
-    /// It is smaller than one block.
+    /// The target is smaller than one block.
     #[error("{} holds {size}, less than one block of {size_min}; `tidegate profile NEW.img --create 1GiB --only batch -o NEW.drive.toml` makes and measures a file", path.display())]
     TooSmall {
         /// The path.
@@ -126,7 +126,7 @@ pub enum OpenError {
         /// The minimum size, one block.
         size_min: Bytes,
     },
-    /// Another user has the file or device that would be overwritten.
+    /// The file or device that would be overwritten is in use.
     #[error("{} must not be written: {used}", path.display())]
     InUse {
         /// The path.

@@ -178,7 +178,7 @@ impl Ring {
     ///
     /// # Errors
     /// [`RingError::BatchSplit`] if the kernel accepted only some, [`RingError::Enter`] if it
-    /// accepted none. The others are submitted with the next batch.
+    /// accepted none. Requests that it did not accept are submitted with the next batch.
     pub fn submit(&mut self) -> Result<(), RingError> {
         self.core.submit()
     }

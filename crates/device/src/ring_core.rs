@@ -4,8 +4,8 @@
 //! ```text
 //!   free --hold--> pushed --submit, enter--> in flight --reap--> free
 //! ```
-//! A slot's number is the user data of its entry. The slot keeps what belongs to its request
-//! meanwhile (`M`: nothing, or the memory of its data). Nothing is allocated per request. The
+//! A slot's number is the user data of its entry. Until the request is reaped, its slot holds what
+//! belongs to it (`M`: nothing, or the memory of its data). Nothing is allocated per request. The
 //! kernel ties a ring to the thread that made it and completes requests only while that thread
 //! waits, so other threads are not disturbed.
 
@@ -54,9 +54,10 @@ pub(crate) struct RingCore<M> {
     held: Vec<Option<Held<M>>>,
     free: Vec<u16>,
     pushed_count: u32,
-    /// The result of each slot's entry on success, if it is silent and was not reported.
+    /// For each slot with a silent entry that the kernel has not reported, the result that the
+    /// entry has if it succeeds.
     success: Vec<Option<i32>>,
-    /// The slots of silent entries that were pushed. Some may have been reported since.
+    /// The slots of silent entries that were pushed. The kernel may have reported some since.
     silent: Vec<u16>,
     is_deferred: bool,
     target: Option<TargetLimits>,
@@ -161,8 +162,8 @@ impl<M> RingCore<M> {
         self.pushed_count += 1;
     }
 
-    /// Pushes the entry of the request in a claimed slot, which the kernel completes while it is
-    /// submitted. The kernel reports only a failure; the result of a success is `success`.
+    /// Pushes the entry of the request in a claimed slot. The kernel must complete the entry during
+    /// its submission, and reports only a failure; the result of a success is `success`.
     pub(crate) fn hold_silent(
         &mut self,
         slot: u16,
@@ -175,9 +176,12 @@ impl<M> RingCore<M> {
         self.silent.push(slot);
     }
 
-    /// Pushes an entry without a slot or memory; `name` must exceed `u16::MAX`, because smaller
-    /// names are slots.
+    /// Pushes an entry without a slot or memory.
+    ///
+    /// # Panics
+    /// If `name` is at most `u16::MAX`: such names are slots.
     pub(crate) fn push_other(&mut self, entry: squeue::Entry, name: u64) {
+        assert!(name > u64::from(u16::MAX), "{name} is the name of a slot");
         self.push_entry(&entry.user_data(name));
     }
 
@@ -205,8 +209,8 @@ impl<M> RingCore<M> {
 
     #[expect(unsafe_code, reason = "the kernel will follow the entry's addresses")]
     fn push_entry(&mut self, entry: &squeue::Entry) {
-        // SAFETY: an address in the entry is of memory that belongs to a slot that was free just
-        // before: a buffer of the ring, or one that `held` now owns. By the type's invariant it is
+        // SAFETY: each address in the entry points into memory of a slot that was free just before:
+        // a buffer of the ring, or one that `held` now owns. By the type's invariant that memory is
         // not accessed until the completion was reaped; a ring that is dropped earlier leaks it.
         let pushed = unsafe { self.uring.submission().push(entry) };
         pushed.expect("the submission queue has room for every slot and every other entry");
@@ -314,7 +318,8 @@ impl<M> RingCore<M> {
     fn drain(&mut self) {
         let begun = Instant::now();
         loop {
-            // A silent entry that has succeeded would never end the wait.
+            // Reap first: the kernel does not report a silent entry that succeeded, so a wait for
+            // it would not end.
             self.reap(|_, _, _| (), |_| ());
             if self.in_flight_count() == 0 {
                 return;

@@ -25,7 +25,7 @@ pub enum IoError {
     },
 }
 
-/// In virtual time nothing fails.
+/// Executors in virtual time never fail.
 impl From<Infallible> for RingError {
     fn from(never: Infallible) -> Self {
         match never {}

@@ -40,15 +40,15 @@ pub struct Receive {
 /// The condition under which a send completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// At once, perhaps with a part of the message or with the error `AGAIN`; only then does it end
-    /// the ring's wait. A message that was sent whole comes back with the next completion of
+    /// At once. A message that was sent only in part, or not at all (`AGAIN`), ends the ring's
+    /// wait. A message that was sent whole does not: it comes back with the next completion of
     /// another kind, which saves a system call and an iteration of the caller for each reply.
-    /// Before Linux 6.1, and if the message has more pieces than the kernel takes at once, it is
-    /// sent as `Timed`.
+    /// Before Linux 6.1, and if the message is too large for one silent send, it is sent as
+    /// `Timed`.
     Silent,
     /// At once as well, but it always ends the ring's wait, so that its time is known.
     Timed,
-    /// When the client has room.
+    /// When the client's socket has room.
     Patient,
 }
 
@@ -101,7 +101,7 @@ enum Piece {
 pub struct Message {
     heads: Vec<u8>,
     pieces: Vec<Piece>,
-    /// The number of bytes of all pieces, and of those that were sent.
+    /// The number of bytes of all pieces; `sent` counts those that were sent.
     length: usize,
     sent: usize,
     iovecs: Vec<iovec>,

@@ -181,7 +181,7 @@ fn flags_of(access: Access) -> OFlags {
 }
 
 /// Returns the flags to open a block device. Opening it for writing claims it, so that no file
-/// system on it can be mounted meanwhile.
+/// system on it can be mounted while it is open.
 fn device_flags_of(access: Access) -> OFlags {
     match access {
         Access::ReadOnly => OFlags::RDONLY,

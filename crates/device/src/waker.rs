@@ -129,7 +129,7 @@ mod tests {
         assert!(!waker.prepare_to_sleep(), "a wake-up is pending");
         waker.acknowledge();
         assert!(waker.prepare_to_sleep());
-        // The first thread could be preempted before it writes the event.
+        // Each of them writes the event, because the first could be preempted before its write.
         waker.wake();
         waker.wake();
         assert_eq!(events(&waker), 2);

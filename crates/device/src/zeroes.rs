@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-/// Fills all of `memory` from `offset` on; the part beyond the end of the file reads as zero.
+/// Fills `memory` with the file's bytes from `offset` on; the part beyond the end of the file reads
+/// as zero.
 ///
 /// # Errors
 /// If the file cannot be read.

@@ -15,8 +15,8 @@ use tidegate_platform::Clock;
 
 use crate::limits::Limits;
 
-/// The longest time for which the thread blocks; after it, the thread sees a cancellation that no
-/// signal announced.
+/// The longest time for which the thread blocks, so that it soon sees a cancellation that comes
+/// without a signal.
 const WAIT_MAX: Duration = Duration::from_ms(100);
 
 /// The largest number of completions returned at once. Devices often complete many requests
@@ -34,7 +34,7 @@ pub struct BackendError {
     pub source: RingError,
 }
 
-/// In virtual time nothing fails.
+/// Backends in virtual time never fail.
 impl From<Infallible> for BackendError {
     fn from(never: Infallible) -> Self {
         match never {}

@@ -2,7 +2,7 @@
 //! Measures what only a run on a real clock shows: the host's lateness, the device's service times,
 //! and whether its batches kept the table.
 //!
-//! It observes the loop, so runs in virtual time without it have no cost.
+//! It is an observer of the loop, so runs in virtual time, which do not use it, pay nothing for it.
 
 use tidegate_host::{BatchWatch, Observer};
 use tidegate_model::{Class, Duration, Host, Outcome, Plan, Request, TaskIndex, Time};
@@ -11,8 +11,8 @@ use tidegate_stats::{Distribution, Memory};
 /// Measures host and device separately from the policy.
 #[derive(Debug, PartialEq)]
 pub struct DeviceWatch {
-    /// The host's lateness in releasing jobs: from the nominal release, its jitter
-    /// excluded, until the policy got the job. It is part of every response time.
+    /// The host's lateness in releasing jobs: from the nominal release, after the job's jitter,
+    /// until the policy got the job. It is part of every response time.
     pub host_lateness: Distribution,
     /// The device's service time of a request: from submission until the host saw it complete.
     pub device_time: Distribution,
@@ -43,8 +43,8 @@ impl DeviceWatch {
         }
     }
 
-    /// Returns how late the host is with a job, its jitter excluded. Where the host's time is stated,
-    /// a request does not tell its jitter from that time, so a job with jitter has no figure.
+    /// Returns how late the host is with a job, without the job's jitter. If the host's time is
+    /// stated, the jitter cannot be separated from it, so there is no figure for a job with jitter.
     fn lateness(&self, now: Time, request: &Request) -> Option<Duration> {
         match self.host.stated() {
             None => Some(now.since(request.eligible)),

@@ -92,8 +92,8 @@ pub enum UnknownDevice {
     },
 }
 
-/// Refuses a policy that rests on predicted service times, unless the mechanics in `drive` and their
-/// errors were measured on the device with these facts.
+/// Refuses a policy that rests on predicted service times, unless the mechanics in `drive` and
+/// their errors were measured on the device with these facts.
 ///
 /// # Errors
 /// [`UnknownDevice`], which says what differs and what to do.

@@ -2,8 +2,8 @@
 //! Determines whether a real device gets the priority that `rtio-priority` gives its requests.
 //!
 //! The requests carry the kernel's I/O class "real time". Whether the device gets the class depends
-//! on the driver: sysfs tells it for libata, and nothing tells it for other drivers. A bound is
-//! given only if the device gets it.
+//! on the driver: for libata, sysfs shows it; for other drivers, nothing does. Bounds rely on the
+//! class only if the device gets it.
 
 use tidegate_analysis::{Assessment, assess};
 use tidegate_device::io_priority;
@@ -16,8 +16,7 @@ pub enum Priority {
     NotSent,
     /// It is sent, and whether the device gets it is unknown.
     Unknown,
-    /// It is sent, and the device supports it, but it is switched off and the device does not get
-    /// it.
+    /// It is sent, but the driver's switch for it is off, so the device does not get it.
     SwitchedOff,
     /// The device gets it.
     Honoured,
@@ -48,8 +47,8 @@ impl Priority {
         matches!(self, Self::Honoured)
     }
 
-    /// Assesses the workload under a policy on this device: times of requests with priority count
-    /// only if the device gets the priority.
+    /// Assesses the workload under a policy on this device. The drive's times for requests with
+    /// priority are used only if the device gets the priority.
     pub fn assess(self, workload: &Workload, policy: PolicyName) -> Assessment {
         if self.is_honoured() || !policy.facts().uses_drive_priority() {
             return assess(workload, policy);

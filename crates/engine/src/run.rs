@@ -26,15 +26,15 @@ const OUTSTANDING_MAX: u32 = 1 << 24;
 /// The results of a run on a real clock.
 #[derive(Debug, PartialEq)]
 pub struct DeviceRun {
-    /// The results of every run; it ended when no request was in flight.
+    /// The results of the host's loop. The run ended when no request was in flight.
     pub run: Run,
     /// The measurements of host and device, separate from the policy.
     pub watch: DeviceWatch,
 }
 
 /// Executes a workload under a policy and returns the results; `access` gives the device's access
-/// times to policies that order by them. `follower` observes the run on its thread, and must neither
-/// wait nor allocate.
+/// times to policies that order by them. `follower` observes the run on its thread, and must
+/// neither wait nor allocate.
 ///
 /// One thread does everything. Setting `cancel` stops all releases from the next event on; a signal
 /// that interrupts the thread stops them immediately. The run waits for the requests in flight at

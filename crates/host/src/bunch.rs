@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Arrivals that hurt: all bunched tasks of a workload begin together, at one instant or just after
-//! it, then arrive as early as allowed, then wait until all can begin again.
+//! Adversarial arrivals: all bunched tasks of a workload begin together, at one instant or just
+//! after it, then arrive as early as allowed, then wait until all can begin again.
 //!
 //! ```text
 //!   a  |  |  |  |          |  |  |  |
@@ -9,14 +9,16 @@
 //!      bunch                bunch             --> time
 //! ```
 //!
-//! In a third of the bunches all tasks begin at one instant. In another third some begin 1 ns later,
-//! when a policy has just sent what the first ones brought. In the last third others begin up to one
-//! batch later, which may be in flight then. These are the worst cases of Theorem 2
-//! (`docs/theory/dual-queue-fifo.md`): a set of tasks is in flight when all others arrive.
+//! In a third of the bunches all tasks begin at one instant. In another third some begin 1 ns
+//! later, when the policy has just dispatched the first tasks' requests. In the last third some
+//! begin later by up to the time of one batch, which may then be in flight. These are the worst
+//! cases of Theorem 2 (`docs/theory/dual-queue-fifo.md`): a set of tasks is in flight when all
+//! others arrive.
 //!
-//! Half of the bunches last for one of the longest periods, a quarter for two, and so on, so that
-//! many bunches begin. One in 64 lasts as long as the run so far. A long busy interval builds up only
-//! in a long bunch, and only there more load than the drive can serve shows.
+//! Half of the bunches last for the longest period, a quarter for twice as long, an eighth for four
+//! times as long, and so on, so that many bunches begin. One in 64 lasts as long as the run so far:
+//! only a long bunch builds up a long busy interval and reveals that the drive cannot serve the
+//! load.
 
 use tidegate_model::{Arrivals, BatchTable, Duration, Random, Task, TaskIndex, Time, Workload};
 
@@ -26,18 +28,19 @@ use crate::params::HostParams;
 /// The bunches of one task.
 ///
 /// # Invariants
-/// - A task arrives at least a period after its last job: a bunch lasts for at least the longest
-///   period and the latest beginning.
+/// - A task arrives at least a period after its previous job: a bunch lasts for at least the
+///   longest period plus the latest beginning.
 /// - `common` is in the same state in all tasks of a workload, so they agree on every bunch.
 #[derive(Debug)]
 pub(crate) struct Bunch {
     period_max: Duration,
     table: BatchTable,
-    /// How much later than the longest jitter's task it arrives, so that the policy sees both together.
+    /// The time by which this task arrives after the task with the longest jitter, so that the
+    /// policy sees both together.
     lead: Duration,
     common: Random,
     random: Random,
-    /// The latest beginning in the current bunch.
+    /// The longest time from the start of the current bunch until a task begins in it.
     late_max: Duration,
     /// The instant of the next bunch; `None` beyond the end of time.
     next_start: Option<Time>,
@@ -45,11 +48,13 @@ pub(crate) struct Bunch {
 }
 
 impl Bunch {
-    /// The first stream of random numbers; a source draws all else from its own streams.
+    /// The first task's stream of random numbers for bunches; sources use other streams for all
+    /// else.
     const STREAM: u64 = 1 << 44;
     const COMMON_STREAM: u64 = 1 << 45;
 
-    /// A bunch of 2^6 periods would last as long as the run so far instead.
+    /// From this many doublings of the longest period on, a bunch lasts as long as the run so far
+    /// instead.
     const DOUBLINGS_MAX: u32 = 6;
 
     pub(crate) fn of(task: &Task, index: TaskIndex, params: &HostParams) -> Self {
@@ -66,7 +71,7 @@ impl Bunch {
         }
     }
 
-    /// Returns whether the last instant that it gave begins a bunch.
+    /// Returns whether the instant that was returned last begins a bunch.
     pub(crate) const fn is_at_start(&self) -> bool {
         self.is_at_start
     }
@@ -79,7 +84,8 @@ impl Bunch {
     /// Returns the instant of the next job after one at `at`; `None` beyond the end of time.
     pub(crate) fn next(&mut self, at: Time, period: Duration) -> Option<Time> {
         let soonest = at.checked_add(period)?;
-        // The next bunch must not find it within a period of its last job.
+        // A job at `soonest` is still in this bunch if the task can arrive again when the next
+        // begins.
         let is_within = |start: &Time| {
             let begins = start.checked_add(self.lead);
             begins.is_none_or(|begins| soonest.checked_add(period).is_some_and(|it| it <= begins))
@@ -119,15 +125,15 @@ impl Bunch {
     }
 }
 
-/// Returns the latest instant of a bunched task's first job, counted from the start, and the longest
-/// time between two of its jobs.
+/// Returns the latest instant of a bunched task's first job, counted from the start, and the
+/// longest time between two of its jobs.
 pub(crate) fn reach(task: &Task, workload: &Workload) -> (Duration, Duration) {
     let late_max = workload.table.time_max(workload.table.batch_max());
     let first = longest(workload, |it| it.jitter) - task.jitter + late_max;
     (first, task.period * 2 + late_max)
 }
 
-/// Returns the longest of these times of all bunched tasks.
+/// Returns the longest of these times among all bunched tasks.
 fn longest(workload: &Workload, time: impl Fn(&Task) -> Duration) -> Duration {
     let bunched = workload.tasks.iter().filter(|task| task.arrivals == Arrivals::Bunched);
     bunched.map(time).max().expect("the task itself is bunched")

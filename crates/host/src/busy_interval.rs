@@ -8,7 +8,7 @@ use tidegate_model::{Duration, Outcome, Request, RequestId, TaskIndex, Time};
 
 use crate::observer::Observer;
 
-/// The number of events that are kept of one busy interval.
+/// The largest number of events that are kept for one busy interval.
 const EVENTS_MAX: usize = 4096;
 
 /// The step that a request took.
@@ -44,8 +44,8 @@ pub struct BusyInterval {
     pub begin: Time,
     /// The completion that ended it, or the end of the run.
     pub end: Time,
-    /// Its events in order of time, after the dispatches of the requests that were in flight when
-    /// it began. Best effort that waits is left out: only its dispatches and completions count.
+    /// Its events in order of time; they begin with the dispatches of the requests that were in
+    /// flight when it began. Of best effort, only dispatches and completions are included.
     pub events: Vec<BusyEvent>,
     /// The number of later events that the log had no room for.
     pub events_left_out: u64,
@@ -83,8 +83,8 @@ impl BusyInterval {
 }
 
 impl BusyIntervals {
-    /// Makes an empty log with memory for `in_flight_max` requests in flight. It allocates no other
-    /// memory later unless more are in flight at once.
+    /// Makes an empty log with memory for `in_flight_max` requests in flight. It allocates nothing
+    /// later unless more requests are in flight at once.
     pub fn with_room(in_flight_max: u32) -> Self {
         Self {
             outstanding: 0,

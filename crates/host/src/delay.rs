@@ -3,7 +3,7 @@
 
 use tidegate_model::{Duration, Random};
 
-/// Returns any time from zero to `most`, each as often.
+/// Returns a time from zero to `most`, uniformly distributed.
 pub(crate) fn up_to(most: Duration, random: &mut Random) -> Duration {
     Duration::from_ns(match most.ns().checked_add(1) {
         Some(1) => 0,
@@ -12,8 +12,8 @@ pub(crate) fn up_to(most: Duration, random: &mut Random) -> Duration {
     })
 }
 
-/// Returns a delay of up to `most`: none, all of it, or any in between, each as often. Bounds are
-/// reached at the extremes, and passed between them.
+/// Returns zero, `most`, or a random time from zero to `most`, each with a probability of one
+/// third: worst cases often lie at the extremes.
 pub fn delay_up_to(most: Duration, random: &mut Random) -> Duration {
     match (most.ns().checked_add(1), random.below(3)) {
         (_, 0) => Duration::ZERO,

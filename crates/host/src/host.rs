@@ -134,6 +134,8 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         if self.end.is_none() {
             self.dispatch(now)?;
         }
+        let tokens_per_s = self.round.tokens_per_s();
+        self.run_state.metrics.over_time_mut().limit(now, tokens_per_s);
         self.run_state.observer.settled(now);
         if self.end.is_none() && self.is_over(now) {
             self.end = Some(RunEnd::Complete);
@@ -168,12 +170,13 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Reports the end of a soft real-time task's job to the policy if the job was late or the
-    /// stream's last. A job that never ends is not reported. A task in `cheats` reports a miss for
-    /// every job.
+    /// Reports the end of a soft real-time task's job to the policy if the job was late or was the
+    /// last of its stream. A job that never ends is not reported. A task in `cheats` reports a miss
+    /// for every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
         if is_late || self.cheats.contains(&task) {
             self.round.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });
+            self.run_state.metrics.over_time_mut().notify(now, task);
         }
         if is_last {
             self.round.tell(now, Event::Notice { task, kind: NoticeKind::StreamEnded });

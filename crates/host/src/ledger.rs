@@ -94,7 +94,7 @@ impl From<Outcome> for Ending {
     }
 }
 
-/// A job whose last request completed, or that was unfinished at the run's end.
+/// A job that ended, or that was unfinished at the run's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) source: TaskIndex,

@@ -6,6 +6,7 @@
 use tidegate_model::{Bytes, Duration, Outcome, Task, TaskIndex, Time, Workload};
 
 use crate::ledger::{Ending, Job};
+use crate::over_time::OverTime;
 use tidegate_stats::Distribution;
 use tidegate_stats::Memory;
 
@@ -64,8 +65,8 @@ pub struct SourceMetrics {
     pub name: String,
     /// The relative deadline; `None` for best effort.
     pub deadline: Option<Duration>,
-    /// Response times of complete jobs, from the nominal release until the host saw the last
-    /// request complete; for best effort each request is a job.
+    /// The response times of complete jobs, from the nominal release until the client has the reply
+    /// to the last request.
     pub responses: Distribution,
     /// The number of jobs that completed after their deadline, or were unfinished and past it.
     pub misses: u64,
@@ -197,6 +198,7 @@ pub struct RunMetrics {
     sources: Vec<SourceMetrics>,
     task_count: usize,
     last_release: Time,
+    over_time: OverTime,
 }
 
 impl RunMetrics {
@@ -212,6 +214,7 @@ impl RunMetrics {
             sources: tasks.chain(loads).collect(),
             task_count: workload.tasks.len(),
             last_release: Time::ZERO,
+            over_time: OverTime::new(workload),
         }
     }
 
@@ -228,6 +231,15 @@ impl RunMetrics {
     /// Returns the instant of the last release of any source.
     pub const fn last_release(&self) -> Time {
         self.last_release
+    }
+
+    /// Returns throughput, misses and notices over time.
+    pub const fn over_time(&self) -> &OverTime {
+        &self.over_time
+    }
+
+    pub(crate) const fn over_time_mut(&mut self) -> &mut OverTime {
+        &mut self.over_time
     }
 
     /// Returns the totals of all tasks.
@@ -274,6 +286,9 @@ impl RunMetrics {
         size: Bytes,
         outcome: Outcome,
     ) {
+        if outcome == Outcome::Done {
+            self.over_time.complete(at, source, size);
+        }
         let source = &mut self.sources[source.index()];
         source.complete_request(at, self.last_release, size, outcome);
     }
@@ -283,8 +298,7 @@ impl RunMetrics {
         self.sources[source.index()].dropped_requests += 1;
     }
 
-    /// Counts a job whose last request completed; returns whether its client had it after the
-    /// deadline.
+    /// Counts a job that ended; returns whether its client got it after the deadline.
     pub(crate) fn complete_job(&mut self, at: Time, job: &Job) -> bool {
         let response = at.since(job.released);
         self.sources[job.source.index()].complete_job(response, job.ending)

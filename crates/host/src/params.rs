@@ -2,7 +2,7 @@
 //! The parameters of a run, besides its policy and its backend.
 
 use tidegate_model::{
-    Arrivals, Bytes, Duration, HostTime, Intensity, Task, TaskIndex, Time, Workload,
+    Arrivals, BestEffort, Bytes, Duration, HostTime, Task, TaskIndex, Time, Workload,
 };
 use tidegate_stats::Memory;
 
@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// Every task releases this many jobs; best effort is released until the last of them is
-    /// released. In a workload without tasks, every load releases this many requests.
+    /// released. In a workload without tasks, every load releases this many jobs.
     Jobs(u64),
     /// Sources release only before this much time has passed.
     Duration(Duration),
@@ -46,8 +46,8 @@ impl<'a> HostParams<'a> {
     /// The capacity of a drive whose file does not state it.
     pub const CAPACITY_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
-    /// Makes a run with seed 0, the default capacity, and the largest possible
-    /// limit of outstanding requests.
+    /// Makes the parameters of a run with seed 0, the default capacity, and the largest possible
+    /// limit on outstanding requests.
     pub const fn new(workload: &'a Workload, length: Length) -> Self {
         Self {
             workload,
@@ -68,13 +68,11 @@ impl<'a> HostParams<'a> {
     /// Never: it is at most `outstanding_max`.
     pub fn expected_outstanding(&self) -> usize {
         let tasks = self.workload.tasks.iter().map(|task| 2 * u64::from(task.requests));
-        let loads = self.workload.best_effort.iter().map(|load| match load.intensity {
-            Intensity::Outstanding(count) | Intensity::Paced { outstanding: count, .. } => {
-                u64::from(count)
-            }
-            Intensity::Rate(_) => u64::from(self.workload.depth),
-        });
-        let expected = tasks.chain(loads).sum::<u64>() + u64::from(self.workload.depth);
+        let depth = u64::from(self.workload.depth);
+        let most = |load: &BestEffort| load.intensity.requests_max().unwrap_or(depth);
+        let loads = self.workload.best_effort.iter().map(most);
+        let all = tasks.chain(loads).chain([depth]);
+        let expected = all.fold(0, u64::saturating_add);
         let expected = expected.min(u64::from(self.outstanding_max));
         usize::try_from(expected).expect("2^32 at most")
     }
@@ -99,6 +97,8 @@ fn last_seen(task: &Task, workload: &Workload, jobs: u64) -> Option<Time> {
         Arrivals::Periodic => (task.offset, task.period),
         Arrivals::Sporadic { extra_max } => (task.offset, task.period.checked_add(extra_max)?),
         Arrivals::Bunched => bunch::reach(task, workload),
+        // Completions set its arrivals; one arrival per deadline is the best estimate.
+        Arrivals::OnCompletion => (task.offset, task.deadline),
     };
     let last = first.checked_add(gap_max.checked_mul(jobs.saturating_sub(1))?)?;
     let late_max = task.jitter.checked_add(workload.host.time().release)?;

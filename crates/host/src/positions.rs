@@ -20,7 +20,15 @@ pub(crate) struct Positions {
 #[derive(Debug)]
 enum Order {
     Random,
-    Sequential { next: u64 },
+    Sequential {
+        next: u64,
+    },
+    /// Runs of `length` consecutive positions; `left` remain in the current run.
+    Runs {
+        next: u64,
+        left: u32,
+        length: u32,
+    },
 }
 
 impl Positions {
@@ -39,6 +47,7 @@ impl Positions {
         let count = end.max(first + 1) - first;
         let order = match place {
             Place::Sequential => Order::Sequential { next: random.below(count) },
+            Place::Runs { length } => Order::Runs { next: 0, left: 0, length },
             Place::Random | Place::Range { .. } => Order::Random,
         };
         Self { sectors, first, count, order }
@@ -50,12 +59,25 @@ impl Positions {
             Order::Random => random.below(self.count),
             Order::Sequential { next } => {
                 let position = *next;
-                *next = if position + 1 == self.count { 0 } else { position + 1 };
+                *next = after(position, self.count);
+                position
+            }
+            Order::Runs { next, left, length } => {
+                if *left == 0 {
+                    (*next, *left) = (random.below(self.count), *length);
+                }
+                let position = *next;
+                (*next, *left) = (after(position, self.count), *left - 1);
                 position
             }
         };
         Lba::new((self.first + position) * self.sectors)
     }
+}
+
+/// Returns the position after this one; the first follows the last.
+const fn after(position: u64, count: u64) -> u64 {
+    if position + 1 == count { 0 } else { position + 1 }
 }
 
 /// Returns whether a request of `size` fits at `place` on a drive of `capacity`, without the
@@ -74,7 +96,7 @@ fn grid(size: Bytes, capacity: Bytes) -> (u64, u64) {
 /// Returns the first of `all` positions that `place` allows, and the one after its last.
 fn share(place: Place, all: u64) -> (u64, u64) {
     match place {
-        Place::Random | Place::Sequential => (0, all),
+        Place::Random | Place::Sequential | Place::Runs { .. } => (0, all),
         Place::Range { from_ppm, to_ppm } => (share_ceil(all, from_ppm), share_floor(all, to_ppm)),
     }
 }
@@ -100,6 +122,20 @@ mod tests {
         let mut random = Random::new(9, 1);
         let mut positions = Positions::new(place, SIZE, CAPACITY, &mut random);
         (0..count).map(|_| positions.next(&mut random).get()).collect()
+    }
+
+    #[test]
+    fn runs_are_consecutive_and_begin_anywhere() {
+        let starts = starts(Place::Runs { length: 5 }, 5_000);
+        let (mut beginnings, mut wrapped) = (std::collections::BTreeSet::new(), 0);
+        for run in starts.chunks(5) {
+            beginnings.insert(run[0]);
+            for pair in run.windows(2) {
+                wrapped += u32::from(pair[1] == 0);
+                assert!(pair[1] == pair[0] + 8 || pair[1] == 0, "{run:?}");
+            }
+        }
+        assert!(beginnings.len() > 200 && wrapped > 0, "{} {wrapped}", beginnings.len());
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Dispatches {
 }
 
 impl Dispatches {
-    /// Makes room for `in_flight_max` requests. No other memory is allocated later unless more are
+    /// Makes room for `in_flight_max` requests. Nothing is allocated later unless more requests are
     /// in flight at once.
     pub fn with_room(in_flight_max: u32) -> Self {
         Self { batches: 0, in_flight: Vec::with_capacity(in_flight_max as usize) }
@@ -39,7 +39,7 @@ impl Dispatches {
         self.in_flight.extend(batch.iter().map(|request| (request.id, self.batches, now)));
     }
 
-    /// Removes a request that the drive ended.
+    /// Removes a request that the drive completed.
     pub fn end(&mut self, now: Time, request: &Request, outcome: Outcome) -> EndedRequest {
         let index = self.in_flight.iter().position(|(id, ..)| *id == request.id);
         let dispatched = index.map(|index| self.in_flight.swap_remove(index));
@@ -61,8 +61,8 @@ pub struct RequestLog<F> {
 }
 
 impl<F: FnMut(EndedRequest)> RequestLog<F> {
-    /// Makes a log with memory for `in_flight_max` requests in flight. It allocates no other memory
-    /// later unless more are in flight at once.
+    /// Makes a log with memory for `in_flight_max` requests in flight. It allocates nothing later
+    /// unless more requests are in flight at once.
     pub fn with_room(in_flight_max: u32, row: F) -> Self {
         Self { dispatches: Dispatches::with_room(in_flight_max), row }
     }

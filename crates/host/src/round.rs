@@ -7,6 +7,7 @@
 //! request ahead of earlier held requests of its queue, and it lets a policy refuse nothing but
 //! releases. The host defines its requests ([`Requests`]); the backend executes them.
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
 
@@ -54,6 +55,12 @@ impl<P: Policy, M> Round<P, M> {
     /// Returns the instant at which the policy must be asked again without an event.
     pub fn not_before(&self) -> Option<Time> {
         self.not_before
+    }
+
+    /// Returns the rate, in tokens per second, at which the policy gives best effort tokens; `None`
+    /// without a limit.
+    pub fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.policy.tokens_per_s()
     }
 
     /// Returns whether a request waits for room.

@@ -16,8 +16,8 @@ pub struct Run {
     pub end: RunEnd,
     /// The instant at which the run ended.
     pub ended: Time,
-    /// The number of real-time requests that were released and did not complete. In a complete run,
-    /// the policy lost them.
+    /// The number of real-time requests that were released and did not complete. If the run is
+    /// complete, the policy lost them.
     pub real_time_left: u64,
     /// The number of best-effort requests that were released and not complete when the run ended.
     pub best_effort_left: u64,

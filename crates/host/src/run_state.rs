@@ -12,7 +12,7 @@ use crate::params::HostParams;
 use crate::round::Requests;
 use crate::sources::{Due, Sources};
 
-/// A job that ended, which its task reports if it is soft.
+/// A job that ended. A soft task reports it to the policy.
 pub(crate) struct EndedJob {
     pub(crate) task: TaskIndex,
     pub(crate) is_late: bool,
@@ -63,8 +63,7 @@ pub(crate) struct RunState<'a, O> {
     pub(crate) in_flight_count: u32,
     /// The delays of answers.
     reply: Replies,
-    /// Streams whose last job was dropped in this round; the policy learns of it after it has
-    /// decided.
+    /// Streams whose last job was dropped in this round; the policy is told after it has decided.
     pub(crate) ended_by_drop: Vec<TaskIndex>,
 }
 
@@ -107,10 +106,13 @@ impl<'a, O: Observer> RunState<'a, O> {
         ended.filter(|_| request.class == Class::Soft)
     }
 
-    /// Counts a job that ended. It is late if its client has it later than the deadline after its
-    /// arrival; the policy's own due time may be earlier, for a job that it saw early.
+    /// Counts a job that ended. The job is late if its client gets it later than the deadline after
+    /// its release. For a job that the policy saw early, the policy's due time is earlier.
     fn end_job(&mut self, now: Time, task: TaskIndex, job: &Job) -> EndedJob {
         let is_late = self.metrics.complete_job(now + self.reply.next(), job);
+        if is_late {
+            self.metrics.over_time_mut().miss(now, task);
+        }
         EndedJob { task, is_late, is_last: self.sources.end_job(now, task) }
     }
 

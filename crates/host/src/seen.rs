@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a policy sees a source's jobs: when it sees them, and due as much later as its contract with
-//! the policy says (`docs/theory/host-time.md` section 30).
+//! When a policy sees a source's jobs, and from which instant its contract for a job counts
+//! (`docs/theory/host-time.md` section 30).
 //!
 //! ```text
 //!   arrival ----jitter----> released ----host's `release`----> the policy sees it
@@ -14,8 +14,8 @@ use crate::params::HostParams;
 /// How a policy sees a source's jobs.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// Whether the contract counts from the instant at which the policy sees a job, because the host's
-    /// time is stated.
+    /// Whether the contract counts from the instant at which the policy sees a job, because the
+    /// host's time is stated.
     is_stated: bool,
     /// The longest delay that a simulated host adds.
     delay_max: Duration,
@@ -23,20 +23,23 @@ pub(crate) struct Seen {
     /// The source's own jitter.
     jitter_max: Duration,
     jitters: Random,
-    /// The nominal instant of the next job, if its timer is later, and the instant without lateness of
-    /// a real host.
+    /// The next job's nominal instant, and the instant at which a host that is never late shows the
+    /// job to the policy; `None` if these are always the same.
     next: Option<(Time, Time)>,
-    /// The instant at which the policy sees the current job, without lateness of a real host.
+    /// The instant at which a host that is never late shows the current job to the policy; `None`
+    /// as above.
     released: Option<Time>,
 }
 
 impl Seen {
-    /// The first streams of random numbers; a source draws all else from its own stream.
+    /// The first source's streams of random numbers for delays and jitter; a source draws all else
+    /// from its own stream.
     const DELAY_STREAM: u64 = 1 << 41;
     const JITTER_STREAM: u64 = 1 << 43;
 
     /// Jobs are seen in order, so a simulated host does not delay a source whose jobs may be closer
-    /// together than the longest delay; no bound counts on it. Jitter is always below the gap.
+    /// together than the longest delay; no bound relies on such a delay. Jitter is always below the
+    /// gap.
     pub(crate) fn new(
         index: TaskIndex,
         gap: Duration,
@@ -78,7 +81,7 @@ impl Seen {
         if self.delay_max.is_zero() && self.jitter_max.is_zero() {
             return at;
         }
-        // A delay beyond the end of time is none.
+        // A delay beyond the end of time is left out.
         let released = at.checked_add(jitter).unwrap_or(at);
         let delay = if self.delay_max.is_zero() {
             Duration::ZERO
@@ -97,8 +100,8 @@ impl Seen {
         next.map_or(at, |(nominal, _)| nominal)
     }
 
-    /// Returns the instant from which the policy's contract counts, of the current job: it arrived at
-    /// `arrived`, and the policy sees it at `now`.
+    /// Returns the instant from which the policy's contract for the current job counts. The job
+    /// arrived at `arrived`, and the policy sees it at `now`.
     pub(crate) fn eligible(&self, arrived: Time, now: Time) -> Time {
         if self.is_stated { now } else { self.released.map_or(arrived, |seen| seen.max(arrived)) }
     }

@@ -12,11 +12,11 @@
 //! that never reaches its limit is released like one without a limit.
 //!
 //! # Jitter
-//! The policy may see a job later than it arrives, at its nominal instant: see `seen`.
+//! A job arrives at its nominal instant, and the policy may see it later: see `seen`.
 
 use tidegate_model::{
-    Arrivals, Bandwidth, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request,
-    RequestId, Tag, Task, TaskIndex, Time,
+    Arrivals, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request, RequestId,
+    Tag, Task, TaskIndex, Time,
 };
 
 use crate::bunch::Bunch;
@@ -28,13 +28,13 @@ use crate::seen::Seen;
 /// The trigger of a source's releases.
 #[derive(Debug)]
 enum ReleaseTrigger {
-    /// The time since the last arrival: `gap`, plus a time that `arrivals` gives.
+    /// A timer that `arrivals` sets; two arrivals are at least `gap` apart.
     Timed { gap: Duration, arrivals: TimedArrivals },
-    /// The completion of one of its own jobs.
-    ClosedLoop,
+    /// The completion of one of its own jobs: it keeps `outstanding` jobs outstanding.
+    ClosedLoop { outstanding: u32 },
 }
 
-/// How a source with a timer arrives.
+/// When the jobs of a source with a timer arrive.
 #[derive(Debug)]
 enum TimedArrivals {
     /// The gap, plus a random time up to `extra_max`, after the last arrival.
@@ -60,6 +60,8 @@ pub(crate) struct Source {
     is_optional: bool,
     /// How the policy sees its releases.
     seen: Seen,
+    /// The source releases nothing from this instant on.
+    stop: Time,
     /// The number of jobs that it may still release.
     jobs_left: u64,
     limit: Limit,
@@ -103,6 +105,8 @@ impl Limit {
 pub(crate) struct JobEnd {
     /// Whether a job that waited for this one may be released now.
     pub(crate) is_next_freed: bool,
+    /// Whether a job waited for this one and now is too late: the source has stopped.
+    pub(crate) is_next_too_late: bool,
     /// Whether this was the last job of its source.
     pub(crate) is_last: bool,
 }
@@ -111,15 +115,19 @@ impl Source {
     pub(crate) fn of_task(task: &Task, index: TaskIndex, params: &HostParams) -> Self {
         let (random, positions) = chance(index, task.place, task.size, params);
         let arrivals = match task.arrivals {
-            Arrivals::Periodic => TimedArrivals::Apart { extra_max: Duration::ZERO },
+            Arrivals::Periodic | Arrivals::OnCompletion => {
+                TimedArrivals::Apart { extra_max: Duration::ZERO }
+            }
             Arrivals::Sporadic { extra_max } => TimedArrivals::Apart { extra_max },
             Arrivals::Bunched => TimedArrivals::Bunched(Bunch::of(task, index, params)),
         };
+        // Without a gap, only the limit on its outstanding jobs delays the task's next job.
+        let gap = task.period_stated().unwrap_or_default();
         let behind = params.workload.uncharged_way().and_then(|way| way.task_behind(task));
         let deadline = behind.map_or(task.deadline, |behind| behind.deadline);
         Self {
             index,
-            trigger: ReleaseTrigger::Timed { gap: task.period, arrivals },
+            trigger: ReleaseTrigger::Timed { gap, arrivals },
             class: task.class,
             deadline: Some(deadline),
             requests: task.requests,
@@ -128,39 +136,40 @@ impl Source {
             positions,
             random,
             is_optional: task.quality_ppm < Task::QUALITY_ALL_PPM,
-            seen: Seen::new(index, task.period, task.jitter, params),
+            seen: Seen::new(index, gap, task.jitter, params),
+            stop: instant(task.stop),
             jobs_left: jobs(params.length),
             limit: Limit::new(task.outstanding_max),
         }
     }
 
     pub(crate) fn of_load(load: &BestEffort, index: TaskIndex, params: &HostParams) -> Self {
-        // At least 1 ns: a gap of zero would release without end at one instant.
-        let gap = |rate: Bandwidth| rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
-        let (gap, under_way_max) = match load.intensity {
-            Intensity::Outstanding(_) => (None, None),
-            Intensity::Rate(rate) => (Some(gap(rate)), None),
-            Intensity::Paced { rate, outstanding } => (Some(gap(rate)), Some(outstanding)),
+        let gap = load.intensity.period(load.size).unwrap_or_default();
+        let arrivals = TimedArrivals::Apart { extra_max: Duration::ZERO };
+        let timed = ReleaseTrigger::Timed { gap, arrivals };
+        let (trigger, under_way_max) = match load.intensity {
+            Intensity::Outstanding(outstanding) => {
+                (ReleaseTrigger::ClosedLoop { outstanding }, None)
+            }
+            Intensity::Rate(_) => (timed, None),
+            Intensity::Paced { outstanding, .. } => (timed, Some(outstanding)),
+            Intensity::Stream { outstanding, .. } => (timed, outstanding),
         };
-        let trigger = gap.map_or(ReleaseTrigger::ClosedLoop, |gap| {
-            let arrivals = TimedArrivals::Apart { extra_max: Duration::ZERO };
-            ReleaseTrigger::Timed { gap, arrivals }
-        });
-        let gap = gap.unwrap_or_default();
         let (random, positions) = chance(index, load.place, load.size, params);
         Self {
             index,
             trigger,
             class: Class::BestEffort,
             deadline: None,
-            requests: 1,
+            requests: load.intensity.requests(),
             op: load.op,
             size: load.size,
             positions,
             random,
-            // A load that runs with tasks ends with them.
             is_optional: false,
             seen: Seen::new(index, gap, Duration::ZERO, params),
+            stop: instant(load.stop),
+            // A load that runs with tasks ends with them.
             jobs_left: if params.is_led_by_tasks() { u64::MAX } else { jobs(params.length) },
             limit: Limit::new(under_way_max),
         }
@@ -170,8 +179,17 @@ impl Source {
         self.index
     }
 
-    pub(crate) const fn is_closed_loop(&self) -> bool {
-        matches!(self.trigger, ReleaseTrigger::ClosedLoop)
+    /// Returns the number of jobs that a closed loop keeps outstanding; `None` for other sources.
+    pub(crate) const fn closed_loop(&self) -> Option<u32> {
+        match self.trigger {
+            ReleaseTrigger::ClosedLoop { outstanding } => Some(outstanding),
+            ReleaseTrigger::Timed { .. } => None,
+        }
+    }
+
+    /// Returns whether it may release a job at this instant.
+    pub(crate) fn is_open_at(&self, at: Time) -> bool {
+        self.is_open() && at < self.stop
     }
 
     /// Returns whether it may release another job.
@@ -193,16 +211,19 @@ impl Source {
         }
         limit.run_state -= 1;
         let waited = limit.waiting.take();
-        limit.freed = waited.or(limit.freed);
+        let is_next_too_late = waited.is_some() && now >= self.stop;
+        limit.has_ended |= is_next_too_late;
+        let freed = waited.filter(|_| !is_next_too_late);
+        limit.freed = freed.or(limit.freed);
         let is_last = limit.has_ended && limit.run_state == 0;
-        JobEnd { is_next_freed: waited.is_some(), is_last }
+        JobEnd { is_next_freed: freed.is_some(), is_next_too_late, is_last }
     }
 
     /// Returns the instant of its first job, given its task's offset.
     pub(crate) fn first_job(&mut self, offset: Duration) -> Time {
         match &mut self.trigger {
             ReleaseTrigger::Timed { arrivals: TimedArrivals::Bunched(bunch), .. } => bunch.first(),
-            ReleaseTrigger::Timed { .. } | ReleaseTrigger::ClosedLoop => Time::ZERO + offset,
+            ReleaseTrigger::Timed { .. } | ReleaseTrigger::ClosedLoop { .. } => Time::ZERO + offset,
         }
     }
 
@@ -219,7 +240,7 @@ impl Source {
             ReleaseTrigger::Timed { arrivals: TimedArrivals::Bunched(bunch), .. } => {
                 self.seen.bunched(bunch.is_at_start())
             }
-            ReleaseTrigger::Timed { .. } | ReleaseTrigger::ClosedLoop => self.seen.jitter(),
+            ReleaseTrigger::Timed { .. } | ReleaseTrigger::ClosedLoop { .. } => self.seen.jitter(),
         };
         self.seen.at(at, jitter)
     }
@@ -244,8 +265,8 @@ impl Source {
         self.limit.has_ended = true;
     }
 
-    /// Returns the next job's nominal instant, given that the last job was due at `at` and released
-    /// at `released`; `None` if that instant is not before `until`.
+    /// Returns the next job's nominal instant, given that the last job's was `at` and that it was
+    /// released at `released`; `None` if that instant is not before `until`.
     pub(crate) fn next_job(&mut self, at: Time, released: Time, until: Time) -> Option<Time> {
         let ReleaseTrigger::Timed { gap, arrivals } = &mut self.trigger else {
             unreachable!("a closed loop has no timer");
@@ -255,7 +276,7 @@ impl Source {
         }
         let gap = *gap;
         let lag_max = self.limit.under_way_max.and_then(|jobs| gap.checked_mul(u64::from(jobs)));
-        // If the lag reaches back before the start of time, it has no effect.
+        // A lag that is longer than the time since the start has no effect.
         let earliest = lag_max.and_then(|lag_max| released.since(Time::ZERO).checked_sub(lag_max));
         let at = at.max(Time::ZERO + earliest.unwrap_or_default());
         let next = match arrivals {
@@ -266,7 +287,7 @@ impl Source {
             TimedArrivals::Bunched(bunch) => bunch.next(at, gap),
         };
         assert!(next.is_some() || until < Time::MAX, "a run of so many jobs exceeds 584 years");
-        next.filter(|&next| next < until)
+        next.filter(|&next| next < until.min(self.stop))
     }
 
     /// Returns the number of requests of a job.
@@ -274,8 +295,8 @@ impl Source {
         self.requests
     }
 
-    /// Makes a request with that identifier, of a job that arrived at `released` and that the policy
-    /// sees at `now`.
+    /// Makes a request with that identifier, of a job that arrived at `released` and that the
+    /// policy sees at `now`.
     pub(crate) fn request(&mut self, id: RequestId, released: Time, now: Time) -> Request {
         let eligible = self.seen.eligible(released, now);
         Request {
@@ -301,6 +322,11 @@ fn chance(index: TaskIndex, place: Place, size: Bytes, params: &HostParams) -> (
     let mut random = Random::new(params.seed, u64::from(index.0) + 1);
     let positions = Positions::new(place, size, params.capacity, &mut random);
     (random, positions)
+}
+
+/// Returns the instant at which a source stops.
+fn instant(stop: Option<Duration>) -> Time {
+    stop.map_or(Time::MAX, |stop| Time::ZERO + stop)
 }
 
 const fn jobs(length: Length) -> u64 {

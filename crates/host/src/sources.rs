@@ -2,8 +2,9 @@
 //! All sources of a workload at run time: which one releases next, and when they stop.
 //!
 //! Tasks and open-loop loads have one timer each; a closed-loop load releases again for each of its
-//! requests that completes. At one instant tasks release first, then open-loop loads, both in file
-//! order, then closed-loop loads in the order of their completions.
+//! requests that completes. A timer starts such a load if it has a start time. At one instant tasks
+//! release first, then open-loop loads, both in file order, then closed-loop loads in the order of
+//! their completions.
 //!
 //! Each nominal instant is computed from the previous one, never from the time at which the host
 //! handled it. So nothing drifts, and a host that wakes up late releases all jobs that became due
@@ -14,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tidegate_model::{BestEffort, Intensity, Task, TaskIndex, Time};
+use tidegate_model::{BestEffort, Task, TaskIndex, Time};
 
 use crate::params::{HostParams, Length};
 use crate::source::{JobEnd, Source};
@@ -24,7 +25,7 @@ use crate::source::{JobEnd, Source};
 struct Ending {
     /// No source releases from this instant on.
     until: Time,
-    /// Best effort does not release from this instant on: see [`best_effort_until`].
+    /// Best effort releases nothing from this instant on: see [`best_effort_until`].
     best_effort_until: Time,
     /// Whether best effort ends with the last release of a task.
     is_led_by_tasks: bool,
@@ -63,9 +64,12 @@ impl Ending {
 }
 
 /// Returns when best effort ends although tasks still have jobs to release: after twice the time
-/// that their periods take. This limit applies only if a task waits for its earlier jobs
-/// (`outstanding`): under overload each of its jobs would wait for more best effort than the one
-/// before, and a run measured in jobs would never end.
+/// that the slowest task needs for its jobs at one per period, or at one per deadline if it has no
+/// period.
+///
+/// This limit applies only if a task waits for its earlier jobs (`outstanding`): under overload
+/// each of its jobs would wait for more best effort than the one before, and a run measured in jobs
+/// would never end.
 fn best_effort_until(params: &HostParams) -> Option<Time> {
     let Length::Jobs(jobs) = params.length else { return None };
     let tasks = &params.workload.tasks;
@@ -73,7 +77,8 @@ fn best_effort_until(params: &HostParams) -> Option<Time> {
         return None;
     }
     let span = |task: &Task| {
-        let all = task.period.checked_mul(jobs)?.checked_add(task.offset)?;
+        let each = task.period_stated().unwrap_or(task.deadline);
+        let all = each.checked_mul(jobs)?.checked_add(task.offset)?;
         Time::ZERO.checked_add(all.checked_mul(2)?)
     };
     tasks.iter().map(span).collect::<Option<Vec<_>>>()?.into_iter().max()
@@ -126,7 +131,7 @@ impl Sources {
     fn add_task(&mut self, task: &Task, params: &HostParams) {
         let mut source = Source::of_task(task, self.next_index(), params);
         let first = source.first_job(task.offset);
-        if source.is_open() && first < self.ending.until {
+        if source.is_open_at(first) && first < self.ending.until {
             self.timers.push(Reverse((source.seen_at(first), source.index())));
             self.ending.tasks_open_count += 1;
         }
@@ -135,14 +140,14 @@ impl Sources {
 
     fn add_load(&mut self, load: &BestEffort, params: &HostParams) {
         let source = Source::of_load(load, self.next_index(), params);
-        match load.intensity {
-            Intensity::Outstanding(count) => {
+        match source.closed_loop() {
+            Some(count) if load.start.is_zero() => {
                 self.owed.extend((0..count).map(|_| source.index()));
             }
-            Intensity::Rate(_) | Intensity::Paced { .. } if source.is_open() => {
-                self.timers.push(Reverse((Time::ZERO, source.index())));
+            _ if source.is_open() => {
+                self.timers.push(Reverse((Time::ZERO + load.start, source.index())));
             }
-            Intensity::Rate(_) | Intensity::Paced { .. } => {}
+            _ => {}
         }
         self.all.push(source);
     }
@@ -177,6 +182,12 @@ impl Sources {
                 return None;
             }
             let source = &mut self.all[index.index()];
+            if let Some(count) = source.closed_loop() {
+                // The closed loop starts now.
+                self.owed.extend((0..count).map(|_| index));
+                PeekMut::pop(top);
+                continue;
+            }
             let (seen, at) = (at, source.nominal(at));
             if source.must_wait(at) {
                 PeekMut::pop(top);
@@ -184,14 +195,16 @@ impl Sources {
             }
             let released = source.release_of(at);
             let is_task = index.index() < self.task_count;
-            if is_task && released >= self.ending.until {
-                // It waited until the run's releases had ended.
+            if is_task && (released >= self.ending.until || !source.is_open_at(released)) {
+                // The job waited until the run's releases had ended.
                 source.end();
                 PeekMut::pop(top);
                 self.ending.tasks_open_count -= 1;
                 continue;
             }
-            if !is_task && !self.ending.best_effort_may_release(released) {
+            let may_release =
+                source.is_open_at(released) && self.ending.best_effort_may_release(released);
+            if !(is_task || may_release) {
                 PeekMut::pop(top);
                 continue;
             }
@@ -211,7 +224,7 @@ impl Sources {
     fn pop_owed(&mut self, now: Time) -> Option<Due> {
         while let Some(index) = self.owed.pop_front() {
             let source = &mut self.all[index.index()];
-            if source.is_open() && self.ending.best_effort_may_release(now) {
+            if source.is_open_at(now) && self.ending.best_effort_may_release(now) {
                 source.begin_job();
                 return Some(Due { source: index, at: now });
             }
@@ -222,12 +235,15 @@ impl Sources {
     /// Ends a job of this source; returns whether it was the source's last.
     pub(crate) fn end_job(&mut self, now: Time, index: TaskIndex) -> bool {
         let source = self.source(index);
-        let JobEnd { is_next_freed, is_last } = source.end_job(now);
-        if source.is_closed_loop() {
+        let JobEnd { is_next_freed, is_next_too_late, is_last } = source.end_job(now);
+        if source.closed_loop().is_some() {
             self.owed.push_back(index);
         }
         if is_next_freed {
             self.timers.push(Reverse((now, index)));
+        }
+        if is_next_too_late && index.index() < self.task_count {
+            self.ending.tasks_open_count -= 1;
         }
         is_last
     }

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::task::Op;
 use crate::units::{Duration, Lba, Time};
 
-/// The place of a queued request on the drive, as a host keeps it.
+/// The place of a queued request on the drive, computed when the request is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
     /// Its first sector.
@@ -51,7 +51,7 @@ pub trait AccessTime: fmt::Debug + Send {
     fn advance(&mut self, now: Time);
 
     /// Estimates the time from now until data moves, if the request were sent now. Policies compare
-    /// requests with it, so it must be cheap.
+    /// requests by this time, so the estimate must be cheap.
     fn access(&self, target: &Target) -> Duration;
 
     /// Estimates the time from now until the request completes, if it were sent now to the idle

@@ -9,13 +9,13 @@ use crate::workload::Workload;
 /// The times of one request under `das`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActiveSubset {
-    /// C: the longest time of one request. It is never below b(1), nor below the longest time that
-    /// the drive's mechanics can predict, plus `excess_max`.
+    /// C: the longest time of one request. C is at least b(1), and at least the longest time that
+    /// the drive's mechanics can predict plus `excess_max`.
     pub service_max: Duration,
     /// The most by which a request can exceed its predicted time: the margin, and the flush that
     /// may follow the request.
     pub excess_max: Duration,
-    /// How the margin is known.
+    /// The margin, by its origin.
     pub margin: Margin,
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The batch table b(i): the longest time the device takes for i requests sent at once.
 //!
-//! Every bound rests on this table and needs only that it is monotone. The table therefore makes
-//! itself monotone on entry (running maximum, `docs/theory/model.md` section 1) and records which
+//! Every bound rests on this table and needs only that it is monotone. The constructor therefore
+//! makes the table monotone (running maximum, `docs/theory/model.md` section 1) and records which
 //! entries it raised.
 
 use crate::units::Duration;
 
-/// The longest time in which the device serves a batch of i requests, for i = 0 to `len()`.
+/// The longest time in which the device serves a batch of i requests, for i = 0 to
+/// [`Self::batch_max`].
 ///
 /// # Invariants
 /// - `b(0) = 0`, and b is nondecreasing.
@@ -16,7 +17,7 @@ use crate::units::Duration;
 pub struct BatchTable {
     /// Entry i is the time of i requests; entry 0 is zero.
     time_max: Vec<Duration>,
-    /// Numbers of requests whose measured value was below the value of a smaller batch.
+    /// The batch sizes whose measured time was below the time of a smaller batch.
     raised: Vec<u32>,
 }
 
@@ -99,8 +100,8 @@ impl BatchTable {
         Self { time_max, raised }
     }
 
-    /// Returns the table with `of` applied to the time of every batch that has a request. `of` must
-    /// be nondecreasing, and above 0.
+    /// Returns the table with `of` applied to the time of every batch of at least one request. `of`
+    /// must be nondecreasing and return more than 0.
     #[must_use]
     pub(crate) fn map(&self, of: impl Fn(Duration) -> Duration) -> Self {
         let times = self.time_max.iter().skip(1).copied().map(of);

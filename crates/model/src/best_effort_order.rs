@@ -16,7 +16,7 @@ names! {
 }
 
 impl BestEffortOrder {
-    /// Returns whether it needs a model of the drive that estimates access times.
+    /// Returns whether the order needs a model of the drive that estimates access times.
     pub const fn needs_access_times(self) -> bool {
         match self {
             Self::Satf => true,
@@ -32,9 +32,9 @@ impl BestEffortOrder {
         }
     }
 
-    /// Returns the most best-effort requests that are served between the arrival of one and its own
-    /// service, while at most `queued_max` best-effort requests are queued, itself included; `None`
-    /// if no number bounds them.
+    /// Returns the largest number of best-effort requests that are served between the arrival of
+    /// one and its own service, while at most `queued_max` best-effort requests are queued, itself
+    /// included; `None` if no number bounds them.
     ///
     /// # Source
     /// Own derivation, `docs/theory/draining.md` section 29.

@@ -14,21 +14,21 @@ use crate::units::{Bytes, Duration};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contracts {
     /// drain(q): the longest time to empty the device when q requests are in flight just after a
-    /// dispatch and nothing more is sent, for any earlier requests.
+    /// dispatch and nothing more is sent, whatever was sent before.
     pub drain: Option<BatchTable>,
-    /// The longest time from dispatch to completion of a request, for any other requests sent.
+    /// The longest time from dispatch to completion of a request, whatever other requests are sent.
     pub starvation_max: Option<Duration>,
     /// Number of requests on the device in that measurement; the contract does not cover more.
     /// `None` means as many as the device accepts.
     pub starvation_depth: Option<u32>,
-    /// The operations of the workload, each with the size of the largest request.
+    /// The operations of the workload, each with its largest request size.
     pub covered: Vec<(Op, Bytes)>,
     /// The predictions of the device's mechanics; `None` if they are not known.
     pub prediction: Option<ServicePrediction>,
     /// The times that the parts of a simulated drive cannot exceed; `None` if they are not known.
     pub ceilings: Option<Ceilings>,
-    /// The longest flush that may follow a batch; the times of batches contain it. `None` if no flush
-    /// follows.
+    /// The longest flush that may follow a batch; the times of batches contain it. `None` if no
+    /// flush follows.
     pub flush_max: Option<Duration>,
     /// The longest time of q requests sent with the drive's own priority to a device without other
     /// requests of this priority, while other requests keep it full.
@@ -37,12 +37,12 @@ pub struct Contracts {
     pub priority_depth: Option<u32>,
     /// The cost model of batches, if the workload has different requests.
     pub costs: Option<CostModel>,
-    /// Whether its times were measured, not claimed.
+    /// Whether the times were measured, not claimed.
     pub is_measured: bool,
     /// The measurements behind b(i), one for each table; empty if their samples are unknown.
     pub sampling: Vec<Sampling>,
     /// Whether `sampling` and `soft` are empty because the samples were taken at random places, and
-    /// the requests are not known to be at random places.
+    /// the workload's requests are not known to be there.
     pub samples_withheld: bool,
     /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
@@ -71,9 +71,9 @@ pub struct ServicePrediction {
     pub late_max: Option<Duration>,
 }
 
-/// The times that a simulated drive cannot exceed with the requests of a workload, because its parts
-/// do not allow it. Tables of such a drive are the longest times that a search found, which may be
-/// shorter.
+/// The times that a simulated drive cannot exceed with the requests of a workload, because its
+/// parts do not allow it. Tables of such a drive are the longest times that a search found, which
+/// may be shorter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceilings {
     /// The longest times of batches on the idle drive.
@@ -81,8 +81,8 @@ pub struct Ceilings {
     /// The longest times to empty the drive, by the number of requests in flight, whatever was sent
     /// before.
     pub drain: BatchTable,
-    /// The longest time from dispatch to completion of a request, for any other requests; `None` if
-    /// nothing bounds it.
+    /// The longest time from dispatch to completion of a request, whatever other requests are sent;
+    /// `None` if nothing bounds it.
     pub starvation_max: Option<Duration>,
 }
 
@@ -95,16 +95,17 @@ pub struct ContractPremise {
     pub premise: Premise,
 }
 
-/// The knowledge about writes that a drive's cache takes and carries out later, while the drive
-/// serves other requests.
+/// Facts about deferred writes: the drive's cache takes them, and the drive carries them
+/// out later, while it serves other requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DeferredWrites {
     /// The workload does not write, or the drive is not known to defer writes.
     #[default]
     None,
-    /// The drive defers writes, and b(i) covers batches that were measured beside them (`[cost]`).
+    /// The drive defers writes, and b(i) covers batches that were measured beside deferred writes
+    /// (`[cost]`).
     Measured,
-    /// The drive defers writes, and every table was measured without them.
+    /// The drive defers writes, and every table was measured without deferred writes.
     Unmeasured,
 }
 

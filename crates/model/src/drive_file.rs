@@ -53,7 +53,8 @@ pub struct DriveFile {
     pub batch: Vec<MeasuredTable>,
     /// Times to complete q requests in flight when nothing more is sent.
     pub drain: Vec<MeasuredTable>,
-    /// Times of q requests that have the drive's own priority, while others keep the drive full.
+    /// Times of q requests that have the drive's own priority, while other requests keep the drive
+    /// full.
     pub priority: Vec<MeasuredTable>,
     /// Times of one request alone on the drive.
     pub single: Vec<SingleTimes>,
@@ -73,12 +74,12 @@ pub struct DriveFile {
     /// The longest starvation at each family of places, one entry each; none of them exceeds
     /// `starvation_max`. Empty if only random places were measured.
     pub starvation_places: Vec<FamilyTimes>,
-    /// Whether a request was observed to wait without end; no starvation time then bounds the
-    /// drive.
+    /// Whether a request was observed that the drive never served; there is then no starvation
+    /// bound.
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
-    /// The errors of the times that `mechanics` predict.
+    /// The errors of the times that `mechanics` predicts.
     pub prediction: Vec<PredictionErrors>,
     /// The mechanics of a hard disk.
     pub mechanics: Option<Box<Mechanics>>,
@@ -251,8 +252,8 @@ impl DriveFile {
         })
     }
 
-    /// Returns the number of requests on the drive when the starvation bound was measured for such
-    /// requests or larger ones; `None` if it was not measured for them.
+    /// Returns the number of requests on the drive when the starvation bound was measured for
+    /// requests of this operation and of this size or more; `None` if it was not measured for them.
     pub fn starvation_depth_of(&self, op: Op, size: Bytes) -> Option<u32> {
         let unsaid = self.starvation_depth.unwrap_or(self.depth);
         if self.starvation_of.is_empty() {

@@ -90,8 +90,8 @@ impl DriveLimits {
         Self::tolerating(workload, by_costs, DriveContract::Batches, Duration::ZERO)
     }
 
-    /// Returns the limits of a workload whose verdict tolerates `added` beyond its margin, in each
-    /// time of this contract.
+    /// Returns the limits of a workload whose verdict still holds if, beyond the margin, each time
+    /// of this contract is longer by `added`.
     pub fn tolerating(
         workload: &Workload,
         by_costs: bool,

@@ -9,9 +9,9 @@ use toml::Spanned;
 use crate::file_error::FileError;
 use crate::units::Duration;
 
-/// The maximum number of tasks of one file after expansion of `count`; a larger number is a typing
-/// error.
-const TASKS_MAX: u64 = 100_000;
+/// The maximum number of tasks of one file after expansion of `count`; a larger number is taken for
+/// a typing error.
+const SOURCES_MAX: u64 = 100_000;
 
 /// The longest time that a file may state: 36 years, so that sums fit in a clock.
 const TIME_MAX: Duration = Duration::from_ns(1 << 60);
@@ -47,23 +47,28 @@ pub fn within_time_max(
     Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
 }
 
-/// Returns how many tasks an entry with this `count` describes, after `tasks_before` tasks.
+/// Returns how many sources of a kind an entry with this `count` describes, after `before` others;
+/// `kind` is `task` or `load`.
 ///
 /// # Errors
-/// If the count is 0, or the workload would have more tasks than it may, with its position.
-pub fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u32, FileError> {
+/// If the count is 0, or the workload would have more of them than it may, with its position.
+pub fn read_count(
+    count: Option<&Spanned<u32>>,
+    before: usize,
+    kind: &str,
+) -> Result<u32, FileError> {
     let Some(count) = count else { return Ok(1) };
     if *count.get_ref() == 0 {
         return Err(FileError::new(
             count.span(),
-            "count is 0: the entry describes no task",
-            "write how many tasks of this kind there are, or delete the entry",
+            format!("count is 0: the entry describes no {kind}"),
+            format!("write how many {kind}s of this kind there are, or delete the entry"),
         ));
     }
-    if tasks_before as u64 + u64::from(*count.get_ref()) > TASKS_MAX {
+    if before as u64 + u64::from(*count.get_ref()) > SOURCES_MAX {
         return Err(FileError::new(
             count.span(),
-            format!("the workload has more than {TASKS_MAX} tasks"),
+            format!("the workload has more than {SOURCES_MAX} {kind}s"),
             "write a smaller count",
         ));
     }

@@ -21,7 +21,7 @@ pub struct ExportContract {
     pub requests: u32,
     /// The length of the window.
     pub period: Duration,
-    /// The longest response time of each of these requests.
+    /// The longest permitted response time of each of these requests.
     pub deadline: Duration,
     /// The largest size of a request: larger calls are cut and count as several.
     pub size_max: Bytes,
@@ -58,8 +58,8 @@ pub struct ExportSpec {
     /// Its contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
     /// Whether it is soft real time: its client may miss deadlines and reports its misses. With a
-    /// contract, its deadlines need no proof. Without one, it is a stream without figures, whose
-    /// requests nothing limits.
+    /// contract, its deadlines need no proof. Without one, it is a stream without figures: nothing
+    /// limits its requests, and no proof covers them.
     pub is_soft: bool,
     /// Its share of the time that contracts leave.
     pub share: BestEffortShare,

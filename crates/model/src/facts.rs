@@ -103,9 +103,9 @@ pub enum UnprovedDepth {
 pub enum BestEffortQueue {
     /// The policy's own rule orders it.
     OwnRule,
-    /// In the order that the workload names; by default, by position if the drive rotates. Position
-    /// is safe here: nothing that joins real time on the drive can delay it more than the policy
-    /// allows.
+    /// In the order that the workload names; by default, by position if the drive rotates. Order by
+    /// position is safe here: best effort that joins real-time requests on the drive cannot delay
+    /// them more than the policy allows.
     Held,
     /// In the order that the workload names; by default, in order of release. Best effort joins
     /// real time on the drive, and a run of requests that are near each other would keep the
@@ -131,7 +131,7 @@ pub struct PolicyFacts {
     pub theorem: Result<Theorem, &'static str>,
     /// Its dispatch mode.
     pub dispatch: DispatchMode,
-    /// The work that it conserves.
+    /// The requests that it never keeps waiting while its dispatch mode has room for them.
     pub conserves_work: ConservesWork,
     /// The limits of its batches, if it sends batches.
     pub batch_limit: BatchLimit,
@@ -148,7 +148,7 @@ pub struct PolicyFacts {
     pub wants_choice: bool,
     /// The largest number of best-effort requests that it has on the drive if nothing is proved.
     pub unproved_depth: UnprovedDepth,
-    /// The regulator around `noop` that this policy is; `None` for other policies.
+    /// The regulator, if the policy is `noop` wrapped in one; `None` for other policies.
     pub shaper: Option<RegulatorName>,
 }
 

@@ -81,7 +81,7 @@ impl FileError {
     }
 }
 
-/// Returns what serde says of an unknown field or name, and the advice.
+/// Returns serde's message about an unknown field or name without its expectation, and the advice.
 fn unknown_name(message: &str) -> Option<(&str, String)> {
     let (message, expected) = message.split_once(", expected ")?;
     let rest = message

@@ -2,7 +2,8 @@
 //! The `[host]` table of workload files and serve files: the host's time, or the execution times
 //! that a measured interference lengthens.
 //!
-//! This crate does not read the processor profile: the reader of the file does, as for a drive.
+//! This crate does not read the processor profile: the caller that reads the workload file does, as
+//! it reads the drive file.
 
 use std::ops::Range;
 
@@ -34,7 +35,7 @@ pub struct HostInterference {
     pub file: String,
     /// The place of that path in the file.
     pub span: Range<usize>,
-    /// The lowest priority of a thread on the way between clients and drive, SCHED_FIFO.
+    /// The lowest SCHED_FIFO priority of a thread on the way between clients and drive.
     pub priority: u32,
     /// The place of that priority in the file.
     pub priority_span: Range<usize>,
@@ -51,7 +52,7 @@ pub struct HostSection {
     pub times: HostTime,
     /// The interference that lengthens the times; `None` once it has been added to them.
     pub interference: Option<HostInterference>,
-    /// What the times rest on.
+    /// The premises of the times.
     pub premises: Premises,
 }
 

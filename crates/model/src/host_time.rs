@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's time: how long programs and kernel between a client and the drive may take.
+//! The host's time: how long the programs and the kernel between a client and the drive may take.
 //!
 //! ```text
 //!   client              policy             drive              policy            client
@@ -9,9 +9,10 @@
 //! ```
 //!
 //! To a policy, drive and host together are a slower drive, and a client behind the host is a task
-//! with a shorter period and a shorter deadline (`docs/theory/host-time.md` section 30). A task's own
-//! jitter lengthens the way to the policy of its jobs alone. This module makes that workload;
-//! analysis, plan and checkers then know nothing of host and jitter.
+//! with a shorter period and a shorter deadline (`docs/theory/host-time.md` section 30). A task's
+//! own jitter lengthens the way to the policy for its own jobs only. This module derives the
+//! workload with that drive and these tasks, so analysis, plan and checkers need not know of host
+//! and jitter.
 
 use std::borrow::Cow;
 
@@ -30,7 +31,7 @@ pub struct HostTime {
     pub submit: Duration,
     /// From a completion by the drive until the policy sees it.
     pub complete: Duration,
-    /// c: from then until the client has the answer.
+    /// c: from that instant until the client has the answer.
     pub reply: Duration,
 }
 
@@ -49,7 +50,8 @@ impl HostTime {
         self.submit + self.complete
     }
 
-    /// Returns J + c: the longest time that the client waits before and after the policy.
+    /// Returns J + c: the longest host time before the policy sees a request and after it sees the
+    /// completion.
     ///
     /// # Panics
     /// As [`Self::of_batch`].
@@ -57,7 +59,7 @@ impl HostTime {
         self.release + self.reply
     }
 
-    /// Returns the times on the way of this task's requests: its jitter is part of `release`.
+    /// Returns the times for this task's requests: the task's jitter is added to `release`.
     ///
     /// # Panics
     /// As [`Self::of_batch`].
@@ -69,18 +71,23 @@ impl HostTime {
     /// Returns the task as the policy sees it; `None` if nothing is left of its period or deadline.
     pub fn task_behind(self, task: &Task) -> Option<Task> {
         let way = self.with_jitter_of(task);
-        let (period, deadline) =
-            way.contract_behind(task.period, task.deadline, task.outstanding_max)?;
+        let (period, outstanding_max) = if task.is_closed_loop() {
+            // A closed loop has no period that jitter could shorten.
+            (way.release + Task::PERIOD_NONE, None)
+        } else {
+            (task.period, task.outstanding_max)
+        };
+        let (period, deadline) = way.contract_behind(period, task.deadline, outstanding_max)?;
         Some(Task { period, deadline, ..task.clone() })
     }
 
-    /// Returns the period and the deadline of a task as the policy sees it; `None` if nothing is left
-    /// of them.
+    /// Returns the period and the deadline of a task as the policy sees it; `None` if nothing is
+    /// left of them.
     ///
-    /// Jobs are released at least p apart, and each is seen at most J later, so the policy sees them
-    /// at least p - J apart. A response within d - J - c, from there on, is within d for the client.
-    /// A task with m buffers keeps its period if the client has each answer within m p; its deadline
-    /// here lies within that, and within m (p - J).
+    /// Jobs are released at least p apart, and each is seen at most J later, so the policy sees
+    /// them at least p - J apart. A response within d - J - c of that instant is within d for the
+    /// client. A task with m buffers keeps its period if the client has each response within m p,
+    /// so the returned deadline is at most m p - J - c. It is also at most m (p - J).
     pub fn contract_behind(
         self,
         period: Duration,
@@ -119,7 +126,7 @@ impl HostTime {
     }
 }
 
-/// What a workload says of the host's time.
+/// A workload's statement about the host's time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Host {
     /// Nothing.
@@ -127,8 +134,8 @@ pub enum Host {
     Unstated,
     /// These times, which its tasks and tables do not contain.
     Stated(HostTime),
-    /// Its tasks and tables contain these times, and its tasks their jitter; `None` if only the jitter
-    /// is stated.
+    /// Its tasks and tables contain these times, and its tasks their jitter; `None` if only the
+    /// jitter is stated.
     Charged(Option<HostTime>),
 }
 
@@ -157,15 +164,15 @@ impl Host {
 }
 
 impl Workload {
-    /// Returns how much later than at the policy a response of each task ends at its client, counted
-    /// from the job's arrival: its jitter, and J + c of the host.
+    /// Returns, for each task, by how much the client's response times can exceed the policy's: its
+    /// jitter, and J + c of the host.
     pub fn around_policy(&self) -> impl Iterator<Item = Duration> {
         let time = self.host.time();
         self.tasks.iter().map(move |task| time.with_jitter_of(task).around_policy())
     }
 
-    /// Returns the host's time on the way of requests that tasks and tables do not contain yet: no
-    /// time if only jitter is stated. `None` if they contain all of it.
+    /// Returns the host's times that tasks and tables do not contain yet; they are zero if only
+    /// jitter is stated. `None` if tasks and tables already contain everything that is stated.
     pub fn uncharged_way(&self) -> Option<HostTime> {
         match self.host {
             Host::Stated(time) => Some(time),
@@ -186,11 +193,12 @@ impl Workload {
         if self.contracts.flush_max.is_some() { once * 2 } else { once }
     }
 
-    /// Returns the workload as the policy sees it behind host and jitter: drive and host as one slower
-    /// drive, and each task with the releases that reach the policy and the deadline that is left.
+    /// Returns the workload as the policy sees it behind host and jitter: drive and host as one
+    /// slower drive, and each task with the releases that reach the policy and the deadline that is
+    /// left.
     ///
-    /// A task of which the host leaves nothing stays as it is, and a premise that names the first of
-    /// them voids every verdict.
+    /// A task whose period or deadline the host uses up stays as it is, and a premise that names
+    /// the first such task voids every verdict.
     #[must_use]
     pub fn behind_host(&self) -> Cow<'_, Self> {
         let Some(time) = self.uncharged_way() else { return Cow::Borrowed(self) };
@@ -248,8 +256,8 @@ mod tests {
         assert_eq!(behind(&task(10, 6, None)), Some((7, 1)));
     }
 
-    /// The client of a task with one buffer asks again when it has the answer, so the policy must
-    /// finish both ways before the period's end.
+    /// The client of a task with one buffer asks again when it has the answer, so the policy's
+    /// response time and the host's time in both directions must fit into one period.
     #[test]
     fn buffers_are_full_until_the_client_has_the_answer() {
         assert_eq!(behind(&task(10, 10, Some(1))), Some((7, 5)));

@@ -18,12 +18,13 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Creates the measurement of these experiments, separated by commas, of requests of any kind.
+    /// Creates a measurement with these experiments (names separated by commas) for requests of any
+    /// kind.
     pub fn of(experiments: impl Into<String>) -> Self {
         Self { experiments: experiments.into(), ops: Vec::new(), sizes: Vec::new(), depth: None }
     }
 
-    /// Says which requests are measured.
+    /// Sets the kinds of request that are measured.
     #[must_use]
     pub fn with(mut self, kinds: impl IntoIterator<Item = (Op, Bytes)>) -> Self {
         let (ops, sizes): (Vec<Op>, Vec<Bytes>) = kinds.into_iter().unzip();
@@ -34,7 +35,7 @@ impl Measurement {
         self
     }
 
-    /// Says how many requests are sent at once.
+    /// Sets the number of requests that are sent at once.
     #[must_use]
     pub fn at_once(self, depth: usize) -> Self {
         Self { depth: Some(depth), ..self }
@@ -42,7 +43,7 @@ impl Measurement {
 }
 
 /// Returns the advice for a store whose drive was not measured: the command, which the command line
-/// completes with the store's path, and what to write into the serve file.
+/// completes with the store's path, and the line to add to the serve file.
 pub fn of_store(size: Bytes, is_written: bool) -> String {
     let (what, destroys) = if is_written {
         let kinds = [(Op::Read, size), (Op::Write, size)];

@@ -37,7 +37,7 @@ names! {
         Rtio => "rtio",
         /// As `rtio`, but nothing is sent while a real-time request is on the drive.
         RtioDrain => "rtio-drain",
-        /// As `rtio`, with best effort no deeper than the deadline allows.
+        /// As `rtio-drain`, with no more best effort on the drive than the deadlines allow.
         RtioLimit => "rtio-limit",
         /// As `rtio`, with slots of the drive's queue reserved for real time.
         RtioSlots => "rtio-slots",
@@ -61,7 +61,7 @@ names! {
         Deadline => "deadline",
         /// A model of Linux `cfq`.
         Cfq => "cfq",
-        /// A model of Linux `cfq`, patched to two groups.
+        /// A model of Linux `cfq` with a patch that keeps two groups of requests.
         CfqGrouped => "cfq-grouped",
         /// A model of Linux `mq-deadline`.
         MqDeadline => "mq-deadline",
@@ -82,8 +82,8 @@ impl PolicyName {
         use Knowledge::{AccessTimes, DrainTimes, Nothing};
         use UnprovedDepth::{BesideTasks, Stated, WithinDeadlines};
         match self {
-            // A policy with a bound has the facts of its theorem. Columns of the others: dispatch,
-            // the reason for no bound, conserved work, required knowledge of the drive.
+            // A policy with a bound has the facts of its theorem. Columns of the other rows:
+            // dispatch, the reason for no bound, conserved work, required knowledge of the drive.
             Self::Noop => PolicyFacts {
                 has_common_queue: true,
                 ..unproved(UpToDepth, reason::NOOP, Conserves::All, Nothing)

@@ -2,7 +2,7 @@
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
 //!
 //! One list at the end of this file has them all: [`Parameters`] and the tables of a file are made
-//! from it. Parameters of one or two values stand here, others in files of their own.
+//! from it. Types with one or two parameters are defined here, others in files of their own.
 
 use std::num::NonZeroU32;
 use std::ops::Range;

@@ -61,8 +61,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The default of `queued_max`: no well-behaved workload reaches it, and it takes 8 MiB of
-    /// request ids.
+    /// The default of `queued_max`: no well-behaved workload reaches it, and the ids of that many
+    /// requests take 8 MiB.
     pub const QUEUED_MAX_DEFAULT: u32 = 1 << 20;
 
     /// Returns a workload's plan before any decision: batches as large as the table allows and
@@ -93,14 +93,11 @@ impl Plan {
     }
 
     /// Returns the maximum number of real-time requests that are released and incomplete at once,
-    /// while every job of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`. This
-    /// is E if no deadline exceeds its period.
+    /// while every job of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`, or
+    /// fewer if a task limits its outstanding jobs. This is E if no deadline exceeds its period.
     pub fn real_time_pending_max(&self) -> u64 {
-        let pending_max = |task: &Task| {
-            let jobs = task.deadline.ns().div_ceil(task.period.ns());
-            // Saturation is safe: no queue reaches a bound that a u64 cannot hold.
-            jobs.saturating_mul(u64::from(task.requests))
-        };
+        // Saturation is safe: no queue reaches a bound that a u64 cannot hold.
+        let pending_max = |task: &Task| task.requests_pending_max(task.deadline);
         self.tasks.iter().map(pending_max).fold(0, u64::saturating_add)
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The premises of verdicts: a premise is a value with a code, a subject and a text.
 //!
-//! `tidegate profile` writes the premises of its tables into the drive file, the analysis adds those
-//! of its bounds, and every command that gives a verdict carries both. `docs/reference/premises.md`
-//! lists the codes; a test holds that table equal to [`PremiseCode`].
+//! `tidegate profile` writes the premises of its tables into the drive file, the analysis adds
+//! those of its bounds, and every command that gives a verdict carries both.
+//! `docs/reference/premises.md` lists the codes; a test holds that table equal to [`PremiseCode`].
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The subjects of premises. The first line of a verdict names doubts in this order.
+    /// The codes of premises. The first line of a verdict names doubts in this order.
     pub enum PremiseCode {
         // Nothing is proven.
         PlacesSetUnmeasured => "places_set_unmeasured", Void,
@@ -71,7 +71,7 @@ codes! {
         FewSamples => "few_samples", Weak,
             "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma), or a number that the drive file does not state";
         Searched => "searched", Weak,
-            "a simulated drive's parts allow longer times than its tables, with which a deadline is missed";
+            "a simulated drive's parts allow longer times than its tables, and with those times a deadline is missed";
         Incomplete => "incomplete", Weak, "the measurement was stopped before it was complete";
         PlacesUnmeasured => "places_unmeasured", Weak,
             "the drive's tables were measured at random places only";
@@ -112,9 +112,10 @@ codes! {
 
         // Assumptions that no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
-            "a table charges batches of reads and writes, which were measured apart";
+            "a table charges batches of reads and writes, which were measured separately";
         CostsUnmeasured => "costs_unmeasured", Weak,
             "the bound `mixed` rests on costs that come from batches of one kind each";
+        DataSheet => "data_sheet", Weak, "the drive's times were computed from a data sheet, not measured";
         CpuExtrapolated => "cpu_extrapolated", Weak,
             "the processor's demand is needed for longer intervals than were measured";
         // Facts that a reader must know.
@@ -186,7 +187,7 @@ impl PremiseCode {
             | Self::FileOnly | Self::Mounted | Self::OtherLoad | Self::OtherDevice | Self::Scheduler
             | Self::SplitRequests | Self::DepthHidden | Self::DirectIoUnproven | Self::WriteCache
             | Self::DeferredWrites | Self::DependentSamples | Self::Drift | Self::NoRealTime | Self::TooWarm
-            | Self::Quick | Self::MixedUnmeasured | Self::CostsUnmeasured | Self::CpuExtrapolated
+            | Self::Quick | Self::DataSheet | Self::MixedUnmeasured | Self::CostsUnmeasured | Self::CpuExtrapolated
             | Self::PerfectKnowledge | Self::HostTimeExcluded | Self::HostTimeIncluded | Self::HostTimeTooLong
             | Self::HostDelays | Self::PriorityIgnored | Self::Searched
             | Self::PlacesAbsent | Self::FamiliesScreened | Self::LargerSize | Self::RunningMaximum
@@ -199,7 +200,7 @@ impl PremiseCode {
     }
 }
 
-/// Reads and writes names as texts; an unknown one is refused with the list.
+/// Reads and writes names as texts; an unknown name is refused with the list of known ones.
 macro_rules! by_name {
     ($($Name:ident: $what:literal,)+) => {$(
         impl Serialize for $Name {
@@ -265,7 +266,8 @@ impl Premise {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Premises(Vec<Premise>);
 
-/// The number of doubts that [`Premises::doubts`] names.
+/// The number of doubts that [`Premises::doubts`] names; if exactly one more remains, it is named
+/// too.
 const NAMED_MAX: usize = 3;
 
 impl Premises {
@@ -324,7 +326,7 @@ impl Premises {
         self.of(Weight::Void).next()
     }
 
-    /// Returns the grade of a verdict that rests on them.
+    /// Returns the grade of a verdict that rests on these premises.
     pub fn grade(&self) -> Grade {
         let is_note = |premise: &Premise| premise.weight() == Weight::Note;
         if self.iter().all(is_note) { Grade::Strong } else { Grade::Weak }

@@ -46,7 +46,7 @@ pub trait Quantity: Sized {
     /// Parses what a user wrote.
     ///
     /// # Errors
-    /// States what is wrong with it, and what to write instead.
+    /// The fault, and what to write instead.
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
         let help = || format!("write for example {}", Self::EXAMPLE);

@@ -43,7 +43,7 @@ impl Random {
 
     /// Returns a number from 0 to `bound - 1`.
     ///
-    /// The probabilities of two numbers differ by less than `bound` / 2^64.
+    /// The probabilities of two numbers differ by at most 1 / 2^64.
     ///
     /// # Panics
     /// If `bound` is 0.
@@ -62,10 +62,10 @@ impl Random {
     }
 }
 
-/// Returns `bits` as a fraction of 2^64 times `bound`, rounded down.
+/// Returns `bound` times `bits` / 2^64, rounded down.
 ///
 /// # Panics
-/// Never, because a fraction of `bound` is below `bound`.
+/// Never, because the result is at most `bound`.
 pub fn scale(bits: u64, bound: u64) -> u64 {
     let product = u128::from(bits) * u128::from(bound);
     u64::try_from(product >> 64).expect("the upper half of 128 bits")

@@ -17,11 +17,11 @@ pub struct Request {
     pub task: TaskIndex,
     /// The class of its source.
     pub class: Class,
-    /// When its job arrived; its response time counts from here. A task's jitter comes after it.
+    /// The arrival of its job, before any jitter; its response time counts from here.
     pub released: Time,
     /// The earliest time of its dispatch; later than `released` only behind a regulator, or if the
-    /// workload states jitter or the host's time: then it is the instant at which the policy sees the
-    /// request.
+    /// workload states jitter or the host's time: then it is the instant at which the policy sees
+    /// the request.
     pub eligible: Time,
     /// Its absolute deadline; `None` for best effort.
     pub due: Option<Time>,

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The measurements behind a workload's batch table: how many samples, and how short a batch can be.
-//! They say how often an overrun must be expected; no bound rests on them.
+//! The measurements behind a workload's batch table: how many samples, and how short a batch can
+//! be. They say how often an overrun must be expected; no bound rests on them.
 
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::premise::{Premise, PremiseCode};
 use crate::task::Op;
 use crate::units::Duration;
 
-/// The number of samples that shows, with 99 % confidence, a time beyond 4 sigma on either side of a
-/// normal distribution.
+/// The number of samples that shows, with 99 % confidence, a time beyond 4 sigma on either side of
+/// a normal distribution.
 pub const SAMPLES_NEEDED: u64 = 72_704;
 
 /// Returns whether the times of a table are claims: no samples are stated, and the drive file says
-/// that its times were simulated, computed or chosen.
+/// that its times were simulated, computed, chosen or taken from a data sheet.
 pub(crate) fn are_claims(drive: &DriveFile, table: &MeasuredTable) -> bool {
-    let codes = [PremiseCode::Simulated, PremiseCode::Chosen];
+    let codes = [PremiseCode::Simulated, PremiseCode::Chosen, PremiseCode::DataSheet];
     table.samples.is_none() && codes.iter().any(|&code| is_said(drive, code))
+}
+
+/// Returns whether a table is computed from a data sheet: its times then hold at all places.
+pub(crate) fn is_of_data_sheet(drive: &DriveFile, table: &MeasuredTable) -> bool {
+    table.samples.is_none() && is_said(drive, PremiseCode::DataSheet)
 }
 
 fn is_said(drive: &DriveFile, code: PremiseCode) -> bool {
@@ -26,7 +31,7 @@ fn is_said(drive: &DriveFile, code: PremiseCode) -> bool {
 /// file does not state itself. Empty if the times are claims.
 ///
 /// # Arguments
-/// `what` are the table's times, a plural.
+/// `what` names the table's times, in the plural.
 pub(crate) fn doubts(drive: &DriveFile, table: &MeasuredTable, what: &str) -> Vec<Premise> {
     if are_claims(drive, table) {
         return Vec::new();

@@ -49,7 +49,8 @@ const SIZE_MAX_DEFAULT: Bytes = Bytes::from_kib(1024);
 pub struct ServeFile {
     /// Where the data are.
     pub backing: BackingReference,
-    /// The measured drive of the store; a simulated drive has its own.
+    /// The measured drive of the store, if the file names it; a simulated store needs no other
+    /// drive.
     pub drive: Option<Named>,
     /// Where clients connect.
     pub listen: Listen,
@@ -70,7 +71,7 @@ pub struct ServeFile {
     exports: Vec<Written>,
     /// Families of places that no request of any client has.
     absent_places: Vec<PlaceFamily>,
-    /// The policy with contracts.
+    /// The policy that the file states, or the default for contracts.
     policy: Policy,
     /// Whether the file states a policy.
     has_policy: bool,
@@ -151,8 +152,8 @@ impl ServeFile {
         })
     }
 
-    /// Reads one export as it would be in a serve file: its keys alone, or under `[[export]]`. It
-    /// does not consider `read_only` of the whole store, which is outside this text.
+    /// Reads one export as it would be in a serve file: its keys alone, or under `[[export]]`.
+    /// `read_only` of the whole store is outside this text and does not count.
     ///
     /// # Errors
     /// The first fault, with its position and what to write instead.
@@ -314,7 +315,8 @@ impl ServeFile {
         self.contracts().next().is_some()
     }
 
-    /// Refuses a stream without figures beside a promise: nothing beside it can be proved.
+    /// Refuses a file with both a promised contract and a stream without figures: beside such a
+    /// stream nothing can be proved.
     ///
     /// # Errors
     /// The fault, with the position of the stream in the file.
@@ -322,7 +324,7 @@ impl ServeFile {
         exports::check_streams(&self.exports)
     }
 
-    /// Returns whether any contract is a promise, so that nothing is served without a proof.
+    /// Returns whether any contract is a promise: the service then needs a proof.
     pub fn has_promises(&self) -> bool {
         self.exports.iter().any(|export| export.spec.is_promised())
     }
@@ -351,7 +353,7 @@ impl ServeFile {
         workload.tasks.retain(|task| task.entry != PHANTOM);
         if self.contracts().any(|contract| contract.op.is_none()) {
             // The costs do not cover a request whose operation is open. The table does: it covers
-            // both.
+            // both operations.
             workload.contracts.costs = None;
         }
         let flush_max = match (self.is_written() && self.has_promises(), drive.flush_max) {
@@ -365,17 +367,17 @@ impl ServeFile {
         Ok(Bound { workload, flush_max })
     }
 
-    /// Returns the families of places that do not occur. Exports may have joined since the file stated
-    /// them for a single one.
+    /// Returns the families of places that do not occur. A file may state them for a single export,
+    /// and other exports may have joined since.
     fn absent_families(&self) -> Vec<PlaceFamily> {
         let may_occur =
             |family: &PlaceFamily| self.exports.len() > 1 && OF_EXPORTS.contains(family);
         self.absent_places.iter().copied().filter(|family| !may_occur(family)).collect()
     }
 
-    /// Returns the policy of the file. Without one, it is `dqf` if any contract is a promise, else `mdn`
-    /// for soft exports, whose notices it hears, and `noop` for best effort alone, which leaves the
-    /// order to the drive.
+    /// Returns the policy of the file. If the file states none, the policy is `dqf` if any contract
+    /// is a promise; otherwise `mdn` if there are soft exports, because it reacts to their notices
+    /// of missed deadlines; otherwise `noop`, which leaves the order to the drive.
     fn policy(&self) -> Policy {
         let mut policy = if self.has_policy || self.has_promises() {
             self.policy.clone()
@@ -410,7 +412,7 @@ const FLUSH_OF_NOTHING: Duration = Duration::from_us(1);
 ///
 /// The contracts for requests that join others on the drive (drain times, starvation, the drive's
 /// priority) were measured without flushes, so none of them holds if a flush takes time. If a flush
-/// is immediate, each request may have one.
+/// is immediate, they are kept, and each request is charged one.
 fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     let batch_time_max = workload.table.time_max(workload.table.batch_max());
     workload.table = with_flushes(&workload.table, |_| flush_max);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A drive that takes longer than its tables say: by a factor, and by a time added.
+//! A drive that takes longer than its tables say: by a factor and by an added time.
 //!
 //! One mechanism for every such question: a margin that the user asks for, and how much a verdict
 //! tolerates (`docs/theory/tolerance.md` section 27). Every slowed time is rounded up.
@@ -21,7 +21,7 @@ const WHOLE_PPM: u64 = 1_000_000;
 pub struct Slowdown {
     /// The share of each time that is added to it, in parts per million.
     pub factor_ppm: u64,
-    /// The time that is added to each time after that.
+    /// The time that is added to each time after the share.
     pub added: Duration,
 }
 
@@ -76,8 +76,8 @@ impl Slowdown {
         }
     }
 
-    /// Returns the ceilings of a drive and a host that slows it. A margin does not raise them: the drive
-    /// cannot exceed its ceilings.
+    /// Returns the ceilings of a drive and a host that slows it. A margin does not raise them: the
+    /// drive cannot exceed its ceilings.
     #[must_use]
     pub fn of_ceilings(self, ceilings: &Ceilings) -> Ceilings {
         Ceilings {
@@ -98,8 +98,8 @@ impl Slowdown {
                 slowed.table = self.of_table(&workload.table);
                 contracts.costs = contracts.costs.as_ref().map(|costs| self.of_costs(costs));
                 if let Some(prediction) = &mut contracts.prediction {
-                    // The prediction stays, so the excess over it grows by all that the request
-                    // takes longer.
+                    // The prediction is unchanged, so the excess over it grows by the request's
+                    // full slowdown.
                     let ceiling = prediction.ceiling;
                     let later = |late: Duration| self.of_time(ceiling + late) - ceiling;
                     prediction.late_max = prediction.late_max.map(later);
@@ -133,8 +133,8 @@ impl Workload {
     /// the policy sees it behind the host. The result has no margin, and nothing of the host's time
     /// is left to charge.
     ///
-    /// A limit of batches by cost is raised to the costliest request where the margin makes that
-    /// request cost more than the limit.
+    /// A cost limit on batches is raised to the cost of the costliest request if the margin lifts
+    /// that cost above the limit.
     #[must_use]
     pub fn planned(&self) -> Cow<'_, Self> {
         if self.margin_ppm == 0 {

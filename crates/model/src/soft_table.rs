@@ -29,7 +29,8 @@ pub struct SampleCount {
 }
 
 impl SoftTable {
-    /// The lowest useful quantile: a guarantee that one job in ten breaks is useless.
+    /// The lowest useful quantile: at the next lower one, 90 %, one job in ten could break the
+    /// guarantee.
     pub const LEVEL_MIN_PPM: u32 = 990_000;
 
     /// Returns the tables at each useful quantile that all of `measured` have, the lowest first.

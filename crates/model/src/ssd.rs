@@ -137,12 +137,13 @@ impl Ssd {
     /// Returns the number of dies on all channels.
     ///
     /// # Panics
-    /// On a section that [`Ssd::check`] refuses, as do all these methods.
+    /// On a section that [`Ssd::check`] refuses; so do all methods below.
     pub fn dies(&self) -> u32 {
         product([self.channels, self.dies_per_channel])
     }
 
-    /// Returns the units of a page in all planes of a die: the most that one read fetches.
+    /// Returns the number of units in one page of each plane of a die: the most that one read
+    /// fetches.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -150,7 +151,7 @@ impl Ssd {
         product([self.planes_per_die, self.page_bytes / self.unit_bytes])
     }
 
-    /// Returns the units that one program writes.
+    /// Returns the number of units that one program writes.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -158,7 +159,7 @@ impl Ssd {
         product([self.units_per_stripe(), self.stripes_per_row()])
     }
 
-    /// Returns the pages that a plane programs at once.
+    /// Returns the number of pages that a plane programs at once.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -166,7 +167,7 @@ impl Ssd {
         u32::try_from(self.read_ns.len()).expect("a cell of few bits")
     }
 
-    /// Returns the units that one erase frees.
+    /// Returns the number of units that one erase frees.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -174,7 +175,7 @@ impl Ssd {
         product([self.units_per_stripe(), self.pages_per_block])
     }
 
-    /// Returns the units of all flash.
+    /// Returns the number of units in all flash.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -182,7 +183,7 @@ impl Ssd {
         product([self.dies(), self.blocks_per_plane, self.units_per_block()])
     }
 
-    /// Returns the units that hosts can address.
+    /// Returns the number of units that hosts can address.
     ///
     /// # Panics
     /// See [`Ssd::dies`].

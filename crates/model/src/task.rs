@@ -50,6 +50,11 @@ pub enum Place {
     Random,
     /// Consecutive places, from a different start for each source.
     Sequential,
+    /// Runs of this many consecutive places; each run starts anywhere, uniformly.
+    Runs {
+        /// The requests of one run, at least 2.
+        length: u32,
+    },
     /// Anywhere, uniformly, in a range of the device given in parts per million.
     Range {
         /// The start of the range, 0 to 1,000,000.
@@ -59,8 +64,8 @@ pub enum Place {
     },
 }
 
-/// When a task's jobs arrive. A bound holds for each of these, because consecutive jobs are always at
-/// least a period apart.
+/// When a task's jobs arrive. A bound holds for each of these but `OnCompletion`, because
+/// consecutive jobs are always at least a period apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
     /// Once per period.
@@ -70,9 +75,13 @@ pub enum Arrivals {
         /// The longest additional time.
         extra_max: Duration,
     },
-    /// In bunches with all other tasks that arrive so: at the same instant or just after, then as
-    /// early as allowed until all can begin again together.
+    /// In bunches with all other bunched tasks: their jobs begin to arrive at the same instant or
+    /// just after it, continue as early as allowed, then pause until all tasks can begin together
+    /// again.
     Bunched,
+    /// When an earlier job completes: `outstanding_max` jobs are outstanding at all times (closed
+    /// loop). Nothing limits the rate, so no proof holds beside such a task.
+    OnCompletion,
 }
 
 /// A source of jobs: at most one job per period, each with a deadline.
@@ -81,14 +90,15 @@ pub struct Task {
     /// The name, unique in its workload.
     pub name: String,
     /// Index of the `[[task]]` entry that it came from; tasks of one entry differ only in their
-    /// offset.
+    /// offset, period and deadline.
     pub entry: u32,
-    /// Shortest time between the arrivals of two jobs, p.
+    /// Shortest time between the arrivals of two jobs, p; [`Self::PERIOD_NONE`] in a closed loop.
     pub period: Duration,
     /// When jobs arrive in simulations and runs.
     pub arrivals: Arrivals,
-    /// The longest time from a job's arrival until the policy sees it, without the host's time. In a
-    /// workload behind the host ([`crate::Host::Charged`]), period and deadline contain it already.
+    /// The longest time from a job's arrival until the policy sees it, without the host's time. In
+    /// a workload behind the host ([`crate::Host::Charged`]), period and deadline contain it
+    /// already.
     pub jitter: Duration,
     /// Longest allowed response time, d, counted from the arrival.
     pub deadline: Duration,
@@ -102,6 +112,8 @@ pub struct Task {
     pub place: Place,
     /// First arrival.
     pub offset: Duration,
+    /// No job arrives from here on; `None`: jobs arrive until the end.
+    pub stop: Option<Duration>,
     /// The importance of its deadlines.
     pub class: Class,
     /// The share of its requests that must be served, in parts per million. The other requests are
@@ -116,6 +128,28 @@ pub struct Task {
 impl Task {
     /// The quality of a task whose requests must all be served.
     pub const QUALITY_ALL_PPM: u32 = 1_000_000;
+
+    /// The period of a task that has none: the shortest time above zero.
+    pub const PERIOD_NONE: Duration = Duration::from_ns(1);
+
+    /// Returns whether its jobs arrive when earlier ones complete, and not once per period.
+    pub fn is_closed_loop(&self) -> bool {
+        self.arrivals == Arrivals::OnCompletion
+    }
+
+    /// Returns the maximum number of requests that are released and incomplete at once, while every
+    /// job is complete `within` this time of its release: `e ceil(within / p)`, or fewer if the
+    /// task limits its outstanding jobs. Saturates.
+    pub fn requests_pending_max(&self, within: Duration) -> u64 {
+        let jobs = within.ns().div_ceil(self.period.ns());
+        let jobs = self.outstanding_max.map_or(jobs, |most| jobs.min(u64::from(most)));
+        jobs.saturating_mul(u64::from(self.requests))
+    }
+
+    /// Returns the period; `None` if it has none.
+    pub fn period_stated(&self) -> Option<Duration> {
+        (!self.is_closed_loop()).then_some(self.period)
+    }
 
     /// Returns a hard task whose deadline is its period: every job is one request of `size`, which
     /// reads at a random place; the first job is released at the start.
@@ -133,6 +167,7 @@ impl Task {
             op: Op::Read,
             place: Place::Random,
             offset: Duration::ZERO,
+            stop: None,
             class: Class::Hard,
             quality_ppm: Self::QUALITY_ALL_PPM,
             outstanding_max: None,
@@ -155,6 +190,52 @@ pub enum Intensity {
         /// The maximum number of requests at once.
         outstanding: u32,
     },
+    /// This many requests come together once per period, like those of a task without deadlines.
+    Stream {
+        /// The time between two jobs.
+        period: Duration,
+        /// The requests that one job releases together.
+        requests: u32,
+        /// The maximum number of jobs at once; `None`: jobs do not wait for earlier ones.
+        outstanding: Option<u32>,
+    },
+}
+
+impl Intensity {
+    /// Returns the maximum number of requests that are released and not complete at once; `None` if
+    /// nothing limits it.
+    pub fn requests_max(self) -> Option<u64> {
+        match self {
+            Self::Outstanding(outstanding) | Self::Paced { outstanding, .. } => {
+                Some(outstanding.into())
+            }
+            Self::Rate(_) | Self::Stream { outstanding: None, .. } => None,
+            Self::Stream { requests, outstanding: Some(jobs), .. } => {
+                // Two numbers of 32 bits.
+                Some(u64::from(jobs) * u64::from(requests))
+            }
+        }
+    }
+
+    /// Returns the shortest time between two jobs of requests of this size, rounded down and never
+    /// zero; `None` for a closed loop without a rate.
+    pub fn period(self, size: Bytes) -> Option<Duration> {
+        match self {
+            Self::Outstanding(_) => None,
+            Self::Rate(rate) | Self::Paced { rate, .. } => {
+                Some(rate.transfer_time_floor(size).max(Duration::from_ns(1)))
+            }
+            Self::Stream { period, .. } => Some(period),
+        }
+    }
+
+    /// Returns the requests of one job.
+    pub const fn requests(self) -> u32 {
+        match self {
+            Self::Outstanding(_) | Self::Rate(_) | Self::Paced { .. } => 1,
+            Self::Stream { requests, .. } => requests,
+        }
+    }
 }
 
 /// A load without deadlines.
@@ -162,8 +243,15 @@ pub enum Intensity {
 pub struct BestEffort {
     /// The name, unique in its workload.
     pub name: String,
+    /// The index of the `[[best_effort]]` entry that it came from; `None` if that entry has no
+    /// `count`.
+    pub group: Option<u32>,
     /// The rule by which it releases requests.
     pub intensity: Intensity,
+    /// It releases nothing before this instant.
+    pub start: Duration,
+    /// It releases nothing from here on; `None`: it goes on until the end.
+    pub stop: Option<Duration>,
     /// Size of each request.
     pub size: Bytes,
     /// Read or write.
@@ -173,9 +261,23 @@ pub struct BestEffort {
 }
 
 impl BestEffort {
+    /// Splits loads into groups, one for each `[[best_effort]]` entry.
+    pub fn entries(loads: &[Self]) -> impl Iterator<Item = &[Self]> {
+        loads.chunk_by(|a, b| a.group.is_some() && a.group == b.group)
+    }
+
     /// Returns a load that reads at random places, `size` at a time.
     #[must_use]
     pub fn reads(name: impl Into<String>, intensity: Intensity, size: Bytes) -> Self {
-        Self { name: name.into(), intensity, size, op: Op::Read, place: Place::Random }
+        Self {
+            name: name.into(),
+            group: None,
+            intensity,
+            start: Duration::ZERO,
+            stop: None,
+            size,
+            op: Op::Read,
+            place: Place::Random,
+        }
     }
 }

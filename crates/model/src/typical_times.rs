@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long a drive typically takes with the requests of a workload. Predictions of throughput rest on
-//! such times; no bound does.
+//! How long a drive typically takes with the requests of a workload. Predictions of throughput rest
+//! on such times; no bound does.
 
 use crate::drive_file::{DriveFile, FlowPlace, MeasuredTable, Throughput};
 use crate::task::Op;
@@ -12,7 +12,7 @@ const SECOND_NS: u128 = 1_000_000_000;
 /// The typical times of requests of one kind at random places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypicalTimes {
-    /// The times in a flow whose requests are sent at once.
+    /// The times in a flow whose requests are sent immediately.
     pub random: FlowTimes,
     /// The times in flows of a host that sends its requests in the elevator's order, by the number
     /// that it keeps outstanding, the fewest first.
@@ -44,8 +44,8 @@ impl FlowTimes {
 }
 
 impl TypicalTimes {
-    /// Returns the times of such requests; `None` without their throughput in a flow at random
-    /// places or without their batch table.
+    /// Returns the times of requests of this operation and size; `None` without their throughput in
+    /// a flow at random places or without their batch table.
     pub fn of(drive: &DriveFile, op: Op, size: Bytes) -> Option<Self> {
         let flows = drive
             .throughput

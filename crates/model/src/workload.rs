@@ -56,7 +56,8 @@ pub struct Workload {
     pub batch: BatchChoice,
     /// The depth of best effort in the file.
     pub best_effort_depth: DepthChoice,
-    /// The order of best effort in the file; `None`: the default ([`Self::best_effort_order_under`]).
+    /// The order of best effort in the file; `None`: the default
+    /// ([`Self::best_effort_order_under`]).
     pub best_effort_order: Option<BestEffortOrder>,
     /// Whether the drive rotates, so that the order of positions matters.
     pub rotates: bool,
@@ -68,28 +69,28 @@ pub struct Workload {
     pub table: BatchTable,
     /// The drive's other measured figures that hold for these requests.
     pub contracts: Contracts,
-    /// How long the drive typically takes, if all sources have requests of one kind at random places and
-    /// their throughput was measured.
+    /// How long the drive typically takes, if all sources have requests of one kind at random
+    /// places and their throughput was measured.
     pub typical: Option<TypicalTimes>,
     /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators in the file.
     pub parameters: Parameters,
     /// The share by which the drive may exceed its tables, in parts per million: the plan is made
-    /// for times that are longer by this. `table` and `contracts` are those of the drive, without
-    /// it.
+    /// for times that are longer by this share. `table` and `contracts` are those of the drive,
+    /// without the margin.
     pub margin_ppm: u32,
     /// The host's time between clients and drive.
     pub host: Host,
-    /// The premises of every verdict on this workload, whatever the policy: the drive file's premises,
-    /// and how `table` was made.
+    /// The premises of every verdict on this workload, whatever the policy: the drive file's
+    /// premises, and how `table` was made.
     pub premises: Premises,
 }
 
 impl Workload {
     /// Creates a workload without sources on a drive with this name, depth and table and no other
-    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size and with best effort
-    /// in the order of release.
+    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size and with best
+    /// effort in the order of release.
     pub fn new(drive_name: impl Into<String>, depth: u32, table: BatchTable) -> Self {
         Self {
             tasks: Vec::new(),
@@ -124,7 +125,7 @@ impl Workload {
         self.best_effort_order.unwrap_or(default)
     }
 
-    /// Returns the soft tasks with this name, or whose entry of the file has it.
+    /// Returns the soft tasks with this name, or whose `[[task]]` entry has it.
     pub fn soft_tasks(&self, name: &str) -> Vec<TaskIndex> {
         let is_meant = |task: &Task| {
             task.class == Class::Soft

@@ -6,6 +6,7 @@
 //! describe the users of the processor: see [`Document`].
 
 mod absent_places;
+mod at_once;
 mod batch_cost;
 mod bind;
 mod contracts;
@@ -38,6 +39,7 @@ pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
 pub use unit::Unit;
 
+use at_once::AtOnce;
 use raw::RawWorkload;
 
 /// A workload file that is valid in itself and not yet bound to a drive.
@@ -113,16 +115,15 @@ impl WorkloadFile {
         let units = unit::read(&raw.task, &raw.best_effort)?;
         let entry_units = unit::EntryUnits::of(&raw.task, &raw.best_effort);
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
-        let mut names = BTreeSet::new();
+        let (mut names, mut at_once) = (BTreeSet::new(), AtOnce::default());
         let mut tasks = Vec::new();
         for (entry, raw_task) in (0..).zip(raw.task) {
-            task::expand(&raw_task, entry, &mut names, &mut tasks)?;
+            task::expand(&raw_task, entry, &mut names, &mut at_once, &mut tasks)?;
         }
-        let best_effort = raw
-            .best_effort
-            .into_iter()
-            .map(|load| load::read(load, &mut names))
-            .collect::<Result<_, _>>()?;
+        let mut best_effort = Vec::new();
+        for (entry, load) in (0..).zip(&raw.best_effort) {
+            load::expand(load, entry, &mut names, &mut at_once, &mut best_effort)?;
+        }
         let drive = drive::read_drive(drive)?;
         Ok(Self {
             drive,

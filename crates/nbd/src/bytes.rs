@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads and writes numbers in the protocol's byte order, the network's.
+//! Reads and writes numbers in network byte order, which the protocol uses.
 
-/// The unread rest of a message; every read fails once it is used up.
+/// The unread rest of a message; a read returns `None` if the rest is too short.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

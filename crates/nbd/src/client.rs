@@ -97,13 +97,14 @@ pub struct Client<S> {
     description: String,
     next_cookie: u64,
     outstanding: HashMap<u64, Outstanding>,
-    /// The memory of the next request, and of replies that were given back.
+    /// The memory of the next request; `spare` holds the memory of replies that were given back.
     scratch: Vec<u8>,
     spare: Vec<Vec<u8>>,
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Negotiates the export of that name, in this dialect as far as the server supports it.
+    /// Negotiates the export of that name, and the dialect: `wanted`, as far as the server supports
+    /// it.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -135,7 +136,7 @@ impl<S: Read + Write> Client<S> {
         self.flags
     }
 
-    /// Returns the sizes that requests must keep, if the server stated them.
+    /// Returns the limits on the sizes of requests, if the server stated them.
     pub fn block(&self) -> Option<BlockSizes> {
         self.block
     }
@@ -324,7 +325,7 @@ impl<S: Read + Write> Client<S> {
         self.reply()
     }
 
-    /// Reads.
+    /// Reads `length` bytes from `offset` on.
     ///
     /// # Errors
     /// [`ClientError`]; the server's failure is in the result.
@@ -338,7 +339,8 @@ impl<S: Read + Write> Client<S> {
         Ok(reply.result.map(|()| reply.data))
     }
 
-    /// Writes; with `is_durable`, the data is on the medium when it succeeds.
+    /// Writes `payload` from `offset` on. With `is_durable`, the data is on the medium when the
+    /// write succeeds.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -377,7 +379,8 @@ impl<S: Read + Write> Client<S> {
         self.call(&Submission { command, flags, offset, length, payload: &[] })
     }
 
-    /// Says that no more requests come, as the protocol demands before a client leaves.
+    /// Tells the server that no more requests follow. The protocol requires this before a client
+    /// disconnects.
     ///
     /// # Errors
     /// If the connection fails.

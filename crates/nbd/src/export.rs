@@ -3,12 +3,12 @@
 
 use crate::wire;
 
-/// The sizes that requests must keep, in bytes.
+/// The limits on the sizes of requests, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSizes {
     /// Offsets and lengths are multiples of it; a power of two.
     pub minimum: u32,
-    /// The size that is served best; a power of two.
+    /// The size that the server serves fastest; a power of two.
     pub preferred: u32,
     /// The largest payload of one request.
     pub maximum: u32,
@@ -23,7 +23,7 @@ pub struct ExportInfo {
     pub description: String,
     /// The size in bytes.
     pub size: u64,
-    /// The sizes that requests must keep.
+    /// The limits on the sizes of requests.
     pub block: BlockSizes,
     /// Whether it refuses writes.
     pub is_read_only: bool,

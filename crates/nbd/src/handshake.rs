@@ -7,7 +7,7 @@
 //!                               +--+-- STARTTLS: Step::StartTls, then the options begin again
 //! ```
 //! The caller sends [`Handshake::output`] completely before it calls [`Handshake::step`] again, so
-//! a client that asks and does not read has at most one reply in memory.
+//! a client that asks and does not read has at most the replies to one option in memory.
 
 use crate::bytes::{Reader, Writer as _, length};
 use crate::export::{ExportInfo, Listed};
@@ -64,7 +64,8 @@ pub trait Catalogue {
     /// [`Unavailable`].
     fn find(&self, name: &str) -> Result<ExportInfo, Unavailable>;
 
-    /// Returns the export of that name for a connection that enters it, and keeps room for it.
+    /// Returns the export of that name for a connection that enters it. An implementation may
+    /// reserve a slot for the connection.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -127,7 +128,7 @@ pub enum HandshakeError {
 #[derive(Debug)]
 pub struct Handshake {
     tls: Tls,
-    /// Whether the client flags were read, and whether it wants no padding.
+    /// Whether the client wants no padding; `None` until its flags were read.
     no_zeroes: Option<bool>,
     dialect: Dialect,
     /// The export for which the context was selected.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Treats arbitrary bytes as a client: handshake, then requests, cut anywhere.
 //!
-//! The reference that replies are compared with is the client half's parser: what the server half
-//! encodes for a request, the client half must accept for it.
+//! Replies are checked with the client half's parser: it must accept the server half's reply as the
+//! reply to that request.
 
 use std::io::{self, Read, Write};
 
@@ -63,7 +63,8 @@ pub enum Reached {
     Requested,
 }
 
-/// Runs the bytes through a server; the first byte decides how they are cut and encrypted.
+/// Passes the bytes to a server. The first byte decides the size of the pieces and whether the
+/// server requires TLS.
 ///
 /// # Errors
 /// The description of a wrong result.
@@ -144,7 +145,7 @@ fn check(session: &Session, request: &crate::Request) -> Result<(), String> {
     Ok(())
 }
 
-/// A server in memory: a stream whose reads return what the server answers to the writes.
+/// A server in memory: a stream whose reads return the server's replies to what was written.
 #[derive(Debug)]
 pub struct Memory {
     handshake: Option<Handshake>,

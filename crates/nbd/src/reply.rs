@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Encodes replies.
 //!
-//! A read is answered with chunks if replies are structured. Other commands get simple replies,
-//! which are shorter and always allowed, unless headers are extended.
+//! A read is answered with chunks if replies are structured, and a block status always. Other
+//! commands get simple replies, which are shorter and always allowed, unless headers are extended.
 
 use crate::bytes::{Writer as _, length};
 use crate::failure::Failure;

@@ -24,16 +24,16 @@ impl NewFile {
     /// Checks that no file exists at the path, and that one can be created.
     ///
     /// # Errors
-    /// If a file exists there, or none can be created.
+    /// If a file exists there, or no file can be created.
     pub fn prepare(named: &Path) -> Result<Self, FileFault> {
         Self::at(named, real_path_of_new(named)?)
     }
 
-    /// Checks that a file can be created beside the path, where one may exist: it is then
-    /// [persisted](Self::persist_free) under a name with a number.
+    /// Checks that a file can be created in the folder of the path. A file at the path may exist:
+    /// the new one is then [persisted](Self::persist_free) under a name with a number.
     ///
     /// # Errors
-    /// If the path is a directory, or none can be created.
+    /// If the path is a directory, or no file can be created.
     pub fn numbered(named: &Path) -> Result<Self, FileFault> {
         match real_path_of_new(named) {
             Err(FileFault::Exists(_)) => Self::at(named, real_path(named)?),
@@ -44,7 +44,7 @@ impl NewFile {
     /// Checks that a file can be created beside `path`, the real path of `named`.
     ///
     /// # Errors
-    /// If none can be created.
+    /// If no file can be created.
     pub fn at(named: &Path, path: PathBuf) -> Result<Self, FileFault> {
         // Created and removed again, so that a killed process leaves nothing behind.
         temporary_in(folder_of(&path)).map_err(|error| unwritable(named, error))?;
@@ -73,7 +73,7 @@ impl NewFile {
     /// then [persisted](Self::persist).
     ///
     /// # Errors
-    /// If none can be created.
+    /// If no file can be created.
     pub fn temporary(&self) -> Result<NamedTempFile, FileFault> {
         temporary_in(folder_of(&self.path)).map_err(|error| self.unwritable(error))
     }
@@ -111,7 +111,7 @@ impl NewFile {
         }
     }
 
-    /// Returns the fault of this file if the system refuses to write it.
+    /// Makes the fault that says that the system refused to write this file.
     pub fn unwritable(&self, error: io::Error) -> FileFault {
         unwritable(&self.named, error)
     }
@@ -122,6 +122,17 @@ impl NewFile {
     /// If it cannot be written.
     pub fn rewrite(&self, text: &str) -> io::Result<()> {
         self.filled(text)?.persist(&self.path).map(|_| ()).map_err(|error| error.error)
+    }
+
+    /// Replaces the text written before without waiting for the medium: for a text that is out of
+    /// date soon. A reader sees the whole old text or the whole new one; a crash can lose both.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn refresh(&self, text: &str) -> io::Result<()> {
+        let mut file = temporary_in(folder_of(&self.path))?;
+        file.write_all(text.as_bytes())?;
+        file.persist(&self.path).map(|_| ()).map_err(|error| error.error)
     }
 
     /// Removes the written file.
@@ -196,7 +207,7 @@ pub fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     real_path(path)
 }
 
-/// Returns the path of a file without the symbolic links of its folder.
+/// Returns the path of a file, with the symbolic links of its folder resolved.
 fn real_path(path: &Path) -> Result<PathBuf, FileFault> {
     let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, error))?;
     match path.file_name() {
@@ -223,7 +234,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Returns the fault of a file that the system refuses to write.
+/// Makes the fault that says that the system refused to write a file.
 pub fn unwritable(path: &Path, error: io::Error) -> FileFault {
     FileFault::Unwritable(path.to_owned(), error)
 }
@@ -275,6 +286,8 @@ mod tests {
             growing.rewrite(text).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+        growing.refresh("soon out of date").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "soon out of date");
         growing.remove().unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

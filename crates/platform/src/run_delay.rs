@@ -31,7 +31,8 @@ impl RunDelay {
     }
 }
 
-/// Parses nanoseconds on a processor, nanoseconds ready to run, and the number of times it ran.
+/// Returns the second of three numbers: nanoseconds on a processor, nanoseconds of waiting for a
+/// processor, and the number of times that the thread ran.
 fn parse(text: &str) -> Option<Duration> {
     text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_ns)
 }

@@ -56,7 +56,7 @@ impl Scheduling {
         Self { policy, flags: 0, nice: 0, priority: 0, deadline: [0; 3] }
     }
 
-    /// Returns the same, not inherited by threads that this one starts later.
+    /// Returns the same scheduling, but threads that the thread starts later do not inherit it.
     #[must_use]
     pub const fn with_reset_on_fork(self) -> Self {
         Self { flags: self.flags | RESET_ON_FORK, ..self }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_idle_and_ordinary_again() {
-        // Becoming idle needs no permission; on old kernels, leaving it does.
+        // Setting SCHED_IDLE needs no permission; on old kernels, leaving it does.
         std::thread::spawn(|| {
             let this = ThreadId::this();
             let before = Scheduling::of(this).unwrap();

@@ -49,8 +49,8 @@ impl ProcessorTime {
         self.stolen_ticks.saturating_mul(1_000_000).div_ceil(self.total_ticks.max(1))
     }
 
-    /// Parses `cpu user nice system idle iowait irq softirq steal guest guest_nice`; the first
-    /// two include the last two.
+    /// Parses `cpu user nice system idle iowait irq softirq steal guest guest_nice`; `user`
+    /// includes `guest`, and `nice` includes `guest_nice`.
     fn parse(text: &str) -> Option<Self> {
         Self::parse_line(text, "cpu ")
     }

@@ -73,10 +73,11 @@ fn numbers(folder: &str) -> io::Result<Vec<i32>> {
 /// A thread's progress until now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// How long it has executed since it began, by the kernel's accounting: exact while another
-    /// thread has its processor, and up to a tick late while it executes on another processor.
+    /// The time for which it has executed since it began, by the kernel's accounting: exact while
+    /// another thread has its processor, and up to a tick late while it executes on another
+    /// processor.
     pub executed: Duration,
-    /// Whether it executes or wants to execute.
+    /// Whether it executes or is ready to execute.
     pub has_work: bool,
 }
 
@@ -126,13 +127,14 @@ impl Watch {
     }
 }
 
-/// Parses nanoseconds on a processor, nanoseconds ready to run, and the number of times it ran.
+/// Returns the first of three numbers: nanoseconds on a processor, nanoseconds of waiting for a
+/// processor, and the number of times that the thread ran.
 fn parse_executed(text: &[u8]) -> Option<Duration> {
     let first = text.split(|&byte| byte == b' ').next()?;
     std::str::from_utf8(first).ok()?.parse().ok().map(Duration::from_ns)
 }
 
-/// Parses `number (name) state ..`; a name can contain blanks and brackets.
+/// Returns the state from `number (name) state ..`; a name can contain blanks and brackets.
 fn parse_state(text: &[u8]) -> Option<u8> {
     let closed = text.iter().rposition(|&byte| byte == b')')?;
     text.get(closed + 2).copied()

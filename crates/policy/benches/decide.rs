@@ -63,8 +63,8 @@ fn steady_state(bencher: Bencher, batch_max: u32) {
     batches(bencher, full_policy(batch_max), batch_max + 1, QUEUED, request);
 }
 
-/// Best effort at pseudo-random positions, in batches, with the events that lead to each. `order` is
-/// the number of the order in [`ORDERS`].
+/// Best effort at pseudo-random positions, in batches, with the events that lead to each. `order`
+/// is the number of the order in [`ORDERS`].
 #[divan::bench(args = [1, 8, 32], consts = [0, 1, 2])]
 fn best_effort_in_order<const ORDER: usize>(bencher: Bencher, fill: u32) {
     let policy = filled(ordered_policy(ORDERS[ORDER], fill), QUEUED, best_effort);
@@ -141,8 +141,8 @@ fn best_effort(id: u64) -> Request {
     Request { class: Class::BestEffort, due: None, ..scattered(id) }
 }
 
-/// As above, with each request's cost looked up among eight kinds; the costs limit batches to the
-/// same number of requests.
+/// As `steady_state`, with each request's cost looked up among eight kinds; the costs limit batches
+/// to the same number of requests.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
     let cost = |op: Op, kib: u64| RequestCost {
@@ -205,7 +205,8 @@ fn scattered(id: u64) -> Request {
     // Knuth's multiplicative hash: an order without pattern, the same in every run.
     let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     Request {
-        // A thousandth of the deadlines are equal, so that positions count.
+        // Two neighbouring requests have equal deadlines with a probability of about 1 / 1,000, so
+        // that positions count.
         due: Some(Time::from_ns((id / 4 + mixed % 1_000) * 1_000)),
         start: Lba::new(mixed),
         size: Bytes::from_kib(4),

@@ -50,14 +50,14 @@ use crate::{Decision, Event, Full, Policy, Tag};
 #[derive(Debug, Clone, Copy)]
 struct TaskContract {
     deadline: Duration,
-    /// Zero unless all tasks together have only one request: otherwise one of them may always
-    /// release.
+    /// Zero unless the plan has one task with one request: otherwise a release is possible at any
+    /// time.
     period: Duration,
     task_count: u32,
 }
 
 impl TaskContract {
-    /// Returns `None` if the plan has no task.
+    /// Returns the contract; `None` if the plan has no task.
     fn of(plan: &Plan) -> Option<Self> {
         let deadline = plan.deadline_min()?;
         let period =
@@ -177,7 +177,8 @@ impl AdaptiveDrain {
         self.best_effort_depth = plan.best_effort_depth;
         self.drain = DrainTimes::of(plan);
         self.contract = TaskContract::of(plan);
-        // The releases may belong to other tasks: any task of this plan may release now.
+        // The recorded release may belong to a task of the old plan: any task of this plan may
+        // release now.
         self.next_release = Time::ZERO;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One queue per class, served by priority: hard, soft, interactive, best effort; within a real-time
-//! class in order of release, best effort in an order of its own.
+//! One queue per class, served by priority: hard, soft, interactive, best effort; within a
+//! real-time class in order of release, best effort in an order of its own.
 
 use std::collections::VecDeque;
 

@@ -93,7 +93,7 @@ pub struct Das {
 }
 
 impl Das {
-    /// Returns the policy for `plan` on a drive whose access times `access` predicts up to the
+    /// Returns the policy for `plan` on a drive whose access times `access` predicts to within the
     /// plan's margin.
     pub fn new(plan: &Plan, access: Box<dyn AccessTime>) -> Self {
         Self {
@@ -148,8 +148,8 @@ impl Das {
         self.best_effort.set_queued_max(plan.queued_max);
     }
 
-    /// Returns the latest completion of a request that is sent now: the estimate plus the margin, or
-    /// C if there is no estimate.
+    /// Returns the latest completion of a request that is sent now: the estimate plus the margin,
+    /// or C if there is no estimate.
     ///
     /// An estimate is never reduced to C: a model that expects more than C is wrong, and the later
     /// completion is the safe one.
@@ -171,7 +171,7 @@ impl Das {
         self.waiting.iter().filter(|waiting| !waiting.is_excused)
     }
 
-    /// Returns the latest instant until which the drive may be busy with a real-time request. A
+    /// Returns the latest instant until which the drive may be busy with this waiting request. A
     /// request of the fallback is already ahead of the jobs that may be released: sending it now
     /// only changes its position.
     fn latest_for(&self, index: usize, slack: Option<Slack>) -> i128 {

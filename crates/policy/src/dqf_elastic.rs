@@ -23,9 +23,9 @@ use crate::{Decision, Dqf, Event, Full, Policy};
 ///
 /// # Bound
 /// The bound of `dqf` with the same z, while tasks keep their contracts and the bounds R are within
-/// the deadlines. Then at most `N = sum e_i ceil(d_i / p_i)` real-time requests are pending at any
-/// round, because jobs released up to `t - R_i` are complete at t (completions are observed first).
-/// The first batch beyond z would need more than N.
+/// the deadlines. At a round at t, the jobs released up to `t - R_i` are complete (completions are
+/// observed first). So at most `N = sum e_i ceil(d_i / p_i)` real-time requests are pending, or
+/// fewer if tasks limit their outstanding jobs. The first batch beyond z would need more than N.
 #[derive(Debug)]
 pub struct DqfElastic {
     dqf: Dqf,

@@ -47,8 +47,8 @@ struct Room {
     cost_ns: u64,
 }
 
-/// Sends real-time requests in the order of `Q` and best effort in an order of its own, one batch at
-/// a time; see the module documentation.
+/// Sends real-time requests in the order of `Q` and best effort in an order of its own, one batch
+/// at a time; see the module documentation.
 ///
 /// # Invariants
 /// - In `Forming` the real-time queue holds at least the requests that are not yet dispatched.
@@ -144,7 +144,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Room { count, cost_ns: cost.best_effort_fill.ns().saturating_sub(real_time.cost_ns) }
     }
 
-    /// Returns what the next best-effort request costs if it fits into the room; 0 if batches are
+    /// Returns the cost of the next best-effort request if it fits into the room; 0 if batches are
     /// not limited by cost.
     fn next_within(&self, room: Room) -> Option<u64> {
         if room.count == 0 || self.best_effort.is_empty() {

@@ -69,7 +69,7 @@ struct InFlightRequest {
 /// # Invariants
 /// - `best_effort_count` counts the best-effort requests in `in_flight`. It is at most
 ///   `best_effort_depth`, except after a `Reconfigure` that lowers it.
-/// - `granted_count` of the waiting units, those that are due first, may be sent in this round.
+/// - In this round, the `granted_count` waiting units that are due first may be sent.
 /// - Every request in `excess` belongs to a task without an idle unit.
 ///
 /// # Complexity
@@ -241,7 +241,7 @@ impl GatedDrain {
         )
     }
 
-    /// Returns how many of the waiting units, those that are due first, may be sent now.
+    /// Returns the number of waiting units, those due first, that may be sent now.
     fn grant(&mut self, now: Time) -> u32 {
         let waiting_count = self.units.waiting_count();
         if self.may_send(now, waiting_count, None) {

@@ -10,7 +10,7 @@ use tidegate_model::{Class, Request, RequestId};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight {
     requests: Vec<Request>,
-    /// How many of them are best effort.
+    /// The number of best-effort requests among them.
     best_effort_count: u32,
 }
 

@@ -33,6 +33,7 @@ mod rtio;
 mod rtio_slots;
 mod tournament;
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};
 
 pub use tidegate_model::Tag;
@@ -75,7 +76,8 @@ pub enum Event {
         /// The kind of report.
         kind: NoticeKind,
     },
-    /// Decide by this plan from now on. Requests that are queued or in flight are kept.
+    /// The policy must decide by this plan from now on, and keep all requests that are queued or in
+    /// flight.
     Reconfigure(Box<Plan>),
 }
 
@@ -149,6 +151,12 @@ pub trait Policy {
 
     /// Returns the decision at `now`.
     fn decide(&mut self, now: Time) -> Decision;
+
+    /// Returns the tokens that best effort gets per second; `None` if tokens do not limit it. Only
+    /// reports need it.
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        None
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -157,5 +165,8 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn decide(&mut self, now: Time) -> Decision {
         (**self).decide(now)
+    }
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        (**self).tokens_per_s()
     }
 }

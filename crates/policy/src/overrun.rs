@@ -2,8 +2,8 @@
 //! Delays best effort after the drive has taken longer than its table says.
 //!
 //! Rule: suppose that a batch of n requests takes x longer than b(n) to complete. (If batches are
-//! limited by cost, and the proof charges A and the costs of its requests, these replace b(n).)
-//! Best effort is then kept off the drive for x. Real-time requests are unaffected: no batch
+//! limited by cost, and the proof charges A and the costs of a batch's requests, their sum replaces
+//! b(n).) Best effort is then kept off the drive for x. Real-time requests are unaffected: no batch
 //! becomes larger or later, so no bound depends on this rule. In total, best effort waits no longer
 //! than the drive was late.
 //!

@@ -142,7 +142,7 @@ impl Rtio {
         (request.expect("`next` saw a request of this class"), tag)
     }
 
-    /// O(depth).
+    /// Records a completion. O(depth).
     fn complete(&mut self, id: RequestId) {
         let request = self.in_flight.complete(id);
         if !is_best_effort(&request) && self.in_flight.iter().all(is_best_effort) {

@@ -6,7 +6,8 @@
 //! q_b best-effort requests on the drive, one more joins at t = `now` iff
 //! - while no real-time request is on the drive: `drain(q_b+1+n) <= deadline_min`, the shortest
 //!   relative deadline;
-//! - while there are some: `t + drain(q_b+1+n) <= earliest_due`, the earliest of their deadlines.
+//! - while real-time requests are on the drive: `t + drain(q_b+1+n) <= earliest_due`, the earliest
+//!   of their deadlines.
 //!
 //! Warning: **deadlines can be missed.** drain(q) is the time to empty the drive when nothing more
 //! is sent. A real-time request that takes its reserved slot later restarts that time for a request
@@ -77,7 +78,7 @@ impl RtioSlots {
         Decision::Dispatch { id: request.id, tag: Tag::Simple }
     }
 
-    /// Updates the counts in O(K), the cost of finding the completed request.
+    /// Updates the count and the deadline in O(K), which finding the completed request costs too.
     fn recount(&mut self) {
         let is_best_effort = |request: &&Request| request.class == Class::BestEffort;
         let best_effort = self.in_flight.iter().filter(is_best_effort).count();

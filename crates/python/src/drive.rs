@@ -102,8 +102,8 @@ impl Drive {
     }
 }
 
-/// Makes a drive from parameter files of DiskSim or DIXtrac. Returns it with the object of `tidegate
-/// drive import --json`, as text.
+/// Makes a drive from parameter files of DiskSim or DIXtrac. Returns it with the object of
+/// `tidegate drive import --json`, as text.
 #[pyfunction]
 #[pyo3(signature = (paths, name=None))]
 pub(crate) fn import_drive(

@@ -50,7 +50,8 @@ pub(crate) fn argument_error(message: impl Into<String>, help: impl Into<String>
     input_error(&Faults::one(message, help))
 }
 
-/// Returns the exception for a name that is no `what`, with the name that was probably meant.
+/// Returns the exception for an unknown name, with the known name that was probably meant; `what`
+/// says what the name should be.
 pub(crate) fn no_name<'a>(
     what: &str,
     name: &str,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tidegate_commands::{Changes, DriveChoice, Input, NamedDrive, Processor};
+use tidegate_commands::{Changes, DriveChoice, Input, NamedDrive, Processor, explained};
 use tidegate_model::quantity::Share;
 use tidegate_model::{BestEffortOrder, Grade, PolicyName};
 use tidegate_report::cpu::CpuReport;
@@ -77,8 +77,8 @@ impl Workload {
         Self::new(&path, text, drive, Options { batch, order, margin_ppm, policies })
     }
 
-    /// Returns the workload that this text of a workload file describes. Relative names of drives in
-    /// it are beside `name`, which is its name in faults.
+    /// Returns the workload that this text of a workload file describes. Relative names of drives
+    /// in it are beside `name`, which is its name in faults.
     #[staticmethod]
     #[pyo3(signature = (text, drive=None, name=PathBuf::from("workload"), batch=None, order=None, margin_ppm=None, policies=Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 makes the arguments")]
@@ -177,7 +177,7 @@ impl Workload {
                 report = report.with_fits();
             }
             let report = report.with_commands(|command| input.completed(command), String::new());
-            let report = if explain { report.explained() } else { report };
+            let report = if explain { explained(report, &input) } else { report };
             let processor = processor.as_deref();
             let processor = processor.map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
             MachineReport::of(Some(report), processor, require, input.origin()).to_json()

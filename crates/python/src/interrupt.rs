@@ -19,8 +19,9 @@ const STACK_BYTES: usize = 8 << 20;
 /// work must not use Python.
 ///
 /// # Errors
-/// The exception of a signal's handler, for example `KeyboardInterrupt`. The flag that `work` got is
-/// then set. Work that does not look at it continues in the background, and its result is dropped.
+/// The exception of a signal's handler, for example `KeyboardInterrupt`. The flag that `work` got
+/// is then set. Work that does not look at it continues in the background, and its result is
+/// dropped.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,

@@ -39,8 +39,8 @@ impl Processor {
         Self::parse(text, path)
     }
 
-    /// Returns the processor that this text of a workload file describes. The profiles that it names
-    /// are beside `name`, which is its name in faults.
+    /// Returns the processor that this text of a workload file describes. The profiles that it
+    /// names are beside `name`, which is its name in faults.
     #[staticmethod]
     #[pyo3(signature = (text, name = PathBuf::from("workload")))]
     fn parse(text: String, name: PathBuf) -> PyResult<Self> {

@@ -9,7 +9,8 @@ use tidegate_report::ResultFile;
 
 use crate::fault::input_error;
 
-/// Reads a file that `check`, `sim` or `run` wrote with `--result`, and returns its content as JSON.
+/// Reads a file that `check`, `sim` or `run` wrote with `--result`, and returns its content as
+/// JSON.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 makes the arguments")]
 pub(crate) fn read_result(path: PathBuf) -> PyResult<String> {

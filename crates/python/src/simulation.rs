@@ -22,7 +22,8 @@ use crate::own_policy::{OwnPolicy, checkers_of};
 /// Simulates policies side by side and returns the object of `tidegate sim --json`, as text, and a
 /// sentence for each promise of Tidegate that did not hold.
 ///
-/// The interpreter is free meanwhile. On Ctrl-C the run ends, and `KeyboardInterrupt` is raised.
+/// Other Python threads can run meanwhile. On Ctrl-C the run ends, and `KeyboardInterrupt` is
+/// raised.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 makes the arguments")]
 #[pyo3(signature = (workload, names, *, jobs=None, duration_ns=None, seed=0))]

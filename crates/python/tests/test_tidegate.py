@@ -199,7 +199,7 @@ def measured():
 
 @pytest.mark.parametrize("work", [simulated, simulated_in_python, simulated_processor, measured])
 def test_ctrl_c_ends_what_takes_long(work):
-    # In the background of a shell the signal is ignored from the start.
+    # A program that a shell starts in the background ignores the signal from the start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -16,7 +16,7 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_host::delay_up_to;
 use tidegate_model::{HostTime, Outcome, Random, Request, RequestId, Time};
 
-/// What is on its way to the drive.
+/// A batch or a flush on its way to the drive.
 enum Sent {
     Batch(Vec<Request>),
     Flush(RequestId),

@@ -24,7 +24,7 @@ use crate::window;
 pub(crate) struct Bounds {
     /// The least bound of each task.
     pub(crate) responses: Vec<Option<u128>>,
-    /// The number of bounds that rest on the window argument.
+    /// The number of tasks whose R only the window argument can prove.
     pub(crate) by_window: usize,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bound
     let backlog = backlog(certificate, system)?;
     let (mut by_window, mut is_sound) = (0, true);
     for (index, task) in system.tasks.iter().enumerate() {
-        // R of Theorem 1: every task must satisfy F_k(R) <= R_k, by one of its parts.
+        // R of Theorem 1: every task must satisfy F_k(R) <= R_k, by one of the parts of F_k.
         let Some(r) = task.r else {
             is_sound = false;
             break;
@@ -58,7 +58,7 @@ pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bound
     Ok(Bounds { responses: responses.collect(), by_window })
 }
 
-/// (x + 1) b(z), if the releases of x b(z) fit into x batches.
+/// Returns (x + 1) b(z), if the requests that are released in x b(z) fit into x batches.
 fn busy_interval(certificate: &Certificate, system: &System) -> Result<Option<u128>, Refusal> {
     let Some(stated) = &certificate.busy_interval else { return Ok(None) };
     let x = u128::from(stated.batches);
@@ -74,9 +74,10 @@ fn busy_interval(certificate: &Certificate, system: &System) -> Result<Option<u1
     Ok(Some((x + 1) * system.full()))
 }
 
-/// b(z) (E - 1) / z + 2 b(z), rounded up, if sum e / p <= z / b(z).
+/// Returns b(z) (E - 1) / z + 2 b(z), rounded up, if sum e / p <= z / b(z).
 fn linear(system: &System) -> Option<u128> {
-    // Each share is rounded up to 2^-64: a workload at the very edge is refused.
+    // Each share is rounded up to a multiple of 2^-64, so a workload exactly at the limit may be
+    // refused.
     let share = |work: u128, period: u128| {
         let whole = (work / period).checked_mul(1 << 64)?;
         whole.checked_add(((work % period) << 64).div_ceil(period))
@@ -90,7 +91,8 @@ fn linear(system: &System) -> Option<u128> {
     is_within.then(|| work.div_ceil(system.z) + 2 * system.full())
 }
 
-/// h + b(E mod z) with h = (floor(E / z) + 1) b(z), if every period exceeds h, without best effort.
+/// Returns h + b(E mod z) with h = (floor(E / z) + 1) b(z), if every period exceeds h and there is
+/// no best effort.
 fn min_period(system: &System) -> Option<u128> {
     let h = (system.sum() / system.z + 1) * system.full();
     let is_short = system.tasks.iter().any(|task| task.p <= h);
@@ -98,8 +100,9 @@ fn min_period(system: &System) -> Option<u128> {
     holds.then(|| h + system.cost(system.sum() % system.z))
 }
 
-/// A for each number of requests of a job; empty unless every R is below its period, and, if
-/// requests are not served in the order of their release, all queued requests fit into one batch.
+/// Returns A by the number of requests of a job. Empty unless every R is below its task's period
+/// and, for a policy that does not serve requests in the order of their release, all queued
+/// requests fit into one batch.
 fn backlog(certificate: &Certificate, system: &System) -> Result<BTreeMap<u128, u128>, Refusal> {
     let mut longest = BTreeMap::new();
     let is_below = system.tasks.iter().all(|task| task.r.is_some_and(|r| r < task.p));
@@ -124,7 +127,7 @@ fn backlog_step(step: &BacklogStep, system: &System, task: usize) -> Result<u128
     if system.z <= sum - system.tasks[task].e {
         carry_ins.insert(system.z);
     }
-    // Sizes that the tasks cannot form may be stated too: they only raise the bound.
+    // The certificate may also state sizes that the tasks cannot form: they only raise the bound.
     let stated: Vec<u128> = step.carry_ins.iter().map(|&y| y.into()).collect();
     if !carry_ins.iter().all(|y| stated.contains(y)) || stated.iter().any(|&y| y > most) {
         return Err(StepFault::CarryIns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The certificate, as `tidegate check --certificate` writes it. The reader ignores unknown keys,
-//! which only inform people.
+//! The certificate, as `tidegate check --certificate` writes it. Keys that this crate does not know
+//! are ignored: they only inform people.
 
 use serde::Deserialize;
 
@@ -18,9 +18,9 @@ pub struct Certificate {
     pub drive: Option<FileHash>,
     /// The policy, `dqf`, `dq-edf` or `gated-drain`.
     pub policy: String,
-    /// z.
+    /// z: the largest number of requests in a batch.
     pub batch: u64,
-    /// beta.
+    /// beta: the number of requests up to which best effort fills a batch.
     pub best_effort_fill: u64,
     /// The margin that the table contains, in parts per million.
     pub margin_ppm: u32,
@@ -52,14 +52,15 @@ pub struct FileHash {
     pub sha256: String,
 }
 
-/// The host's time, by where it enters the verdict.
+/// The longest times of the host, by where they enter the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct HostTime {
-    /// J: until the policy sees a job.
+    /// J: from the instant at which a client has a job until the policy sees it.
     pub release_ns: u64,
     /// h: the host's time that each batch time contains.
     pub batch_ns: u64,
-    /// c: until the client has the answer.
+    /// c: from the instant at which the policy sees a job's completion until the client has the
+    /// answer.
     pub reply_ns: u64,
 }
 
@@ -68,19 +69,21 @@ pub struct HostTime {
 pub struct CertifiedTask {
     /// The name.
     pub name: String,
-    /// p.
+    /// p: the period.
     pub period_ns: u64,
-    /// d; for a task with m buffers at most m periods.
+    /// d: the relative deadline; for a task with m buffers, at most m periods.
     pub deadline_ns: u64,
-    /// e.
+    /// e: the number of requests of a job.
     pub requests: u64,
     /// The bound on which the verdict rests.
     pub response_ns_max: u64,
-    /// R of Theorems 1 to 3, which hold for all tasks together; `None` if they give none.
+    /// R of Theorems 1 to 3, which bound all tasks together; `None` if these theorems give no
+    /// bound.
     pub tight_ns: Option<u64>,
     /// c: the most that one request adds to a batch, if a bound rests on costs.
     pub cost_ns: Option<u64>,
-    /// The contract before host and jitter; `None` without both.
+    /// The contract with the client, before host and jitter are taken off; `None` if neither is
+    /// stated.
     #[serde(default)]
     pub client: Option<Client>,
 }
@@ -88,21 +91,22 @@ pub struct CertifiedTask {
 /// A task's contract with its client, who waits for jitter and host too.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Client {
-    /// p.
+    /// p: the period.
     pub period_ns: u64,
-    /// d; for a task with m buffers at most m periods.
+    /// d: the relative deadline; for a task with m buffers, at most m periods.
     pub deadline_ns: u64,
-    /// The task's own jitter: from a job's arrival until the way of the host begins.
+    /// The task's own jitter: from a job's arrival until the instant from which the host's J
+    /// counts.
     #[serde(default)]
     pub jitter_ns: u64,
     /// The bound at the client.
     pub response_ns_max: u64,
 }
 
-/// What a batch costs in addition to the requests of the tasks, with the margin.
+/// The costs that are not a task's, with the margin.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Costs {
-    /// A: once for each batch; with what the host adds to a batch.
+    /// A: the fixed cost of each batch, with what the host adds to a batch.
     pub positioning_ns: u64,
     /// The most that one best-effort request adds to a batch.
     pub best_effort_ns: u64,
@@ -114,11 +118,11 @@ pub struct Drain {
     /// drain(1) to drain(K), with what the host adds to a drain: the drive never gets more than K
     /// requests.
     pub ns_max: Vec<u64>,
-    /// Whether best effort is sent too.
+    /// Whether there is best effort.
     pub has_best_effort: bool,
 }
 
-/// A window of full batches that closes.
+/// A window of full batches, long enough to serve all requests that are released in it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct BusyInterval {
     /// x: the window holds at most x batches.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bound by the costs of requests, `docs/theory/requests-of-different-kinds.md`, equations 11.1
-//! and 11.2: each batch takes every queued request, and every response is below every period.
+//! and 11.2. It holds if each batch can take every queued request and the bound is below every
+//! period.
 
 use crate::certificate::Certificate;
 use crate::refusal::Refusal;
 use crate::system::{HORIZON, System};
 
-/// Returns the bound of every task; `None` if the certificate states no costs, or the bound does not
+/// Returns the bound of every task; `None` if the certificate states no costs or the bound does not
 /// hold.
 pub(crate) fn response(
     certificate: &Certificate,

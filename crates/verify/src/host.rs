@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the task that a policy sees to the client behind host and jitter: equations 30.1, 30.2 and
-//! 30.5 of `docs/theory/host-time.md`.
+//! Derives a client's contract, behind host and jitter, from the task that the policy sees:
+//! equations 30.1, 30.2 and 30.5 of `docs/theory/host-time.md`.
 
 use crate::certificate::{Certificate, CertifiedTask, Client, HostTime};
 use crate::refusal::Refusal;
@@ -17,8 +17,8 @@ pub(crate) fn check(certificate: &Certificate, task: &CertifiedTask) -> Result<(
     follows.then_some(()).ok_or_else(refusal)
 }
 
-/// Returns whether the policy sees this client's jobs at least p - J apart, where J is jitter and host
-/// together, and the client has its answer within R + J + c and within its deadline.
+/// Returns whether the task's period is at most p - J, where J is jitter and host together, and the
+/// client's bound is at least R + J + c and within its deadline.
 fn is_behind(host: &HostTime, task: &CertifiedTask, client: &Client) -> bool {
     let [jitter, reply] = [client.jitter_ns, host.reply_ns].map(u128::from);
     let release = u128::from(host.release_ns) + jitter;

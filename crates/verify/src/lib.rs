@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks certificates: the verdict of `tidegate check` with all that is needed to check it.
+//! Checks certificates. A certificate is a verdict of `tidegate check` with all numbers that the
+//! check needs.
 //!
 //! This crate is small and imports nothing of the workspace. It shares no code with the analysis
 //! that made the verdict, so an error must be made twice to go unnoticed. It does not search for
@@ -31,7 +32,7 @@ use system::System;
 pub struct Accepted {
     /// The number of tasks, each proven.
     pub tasks: usize,
-    /// How many of the responses rest on Theorem 1's window alone.
+    /// The number of tasks whose R only the window of Theorem 1 can prove.
     pub by_window: usize,
 }
 

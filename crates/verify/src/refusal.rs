@@ -22,7 +22,7 @@ pub enum Refusal {
         "z = {batch} needs a table of as many batch times that never decrease, below 146 years, and beta at most z"
     )]
     Table {
-        /// z.
+        /// z as stated.
         batch: u64,
     },
     /// The drain times do not fit the policy or the tasks.
@@ -30,7 +30,7 @@ pub enum Refusal {
         "the drain times must belong to `gated-drain`, never decrease, stay below 146 years, and cover the {requests} requests that the tasks can release together"
     )]
     Drain {
-        /// n.
+        /// The number of requests that the tasks can release together.
         requests: u128,
     },
     /// A task without a cost, or costs beyond the limits of this check.
@@ -55,7 +55,7 @@ pub enum Refusal {
     /// A step of the backlog bound is wrong.
     #[error("the step for jobs of {requests} requests is wrong: {what}")]
     Step {
-        /// e.
+        /// e, the number of requests of a job.
         requests: u64,
         /// The fault.
         what: StepFault,
@@ -66,7 +66,7 @@ pub enum Refusal {
         /// The name.
         task: String,
     },
-    /// The stated bound is lower than what the theorems give.
+    /// The stated bound is below the least bound that the theorems give.
     #[error(
         "task `{task}` is stated to respond within {stated_ns} ns, but the theorems give {bound_ns} ns"
     )]

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use crate::certificate::Certificate;
 use crate::refusal::Refusal;
 
-/// The longest time in ns of which anything is claimed: 146 years. With it, no sum here overflows.
+/// The longest time, in ns, up to which bounds are checked: 146 years. Up to it, no sum here
+/// overflows.
 pub(crate) const HORIZON: u64 = 1 << 62;
 
 /// Tasks on a drive.
@@ -14,9 +15,9 @@ pub(crate) struct System {
     /// Whether requests are served in the order of their release.
     pub(crate) is_fifo: bool,
     pub(crate) tasks: Vec<Task>,
-    /// z.
+    /// z, the largest number of requests in a batch.
     pub(crate) z: u128,
-    /// beta.
+    /// beta, the number of requests up to which best effort fills a batch.
     pub(crate) beta: u128,
     /// b(0) to b(z).
     times: Vec<u128>,
@@ -83,12 +84,11 @@ impl System {
         self.times[usize::try_from(requests).expect("at most z")]
     }
 
-    /// Returns the numbers of requests, up to `most`, that sets of tasks have together; `without`
-    /// leaves one task out.
+    /// Returns the sums of e over all sets of tasks, up to `most`; the task `without` is in no set.
     pub(crate) fn totals(&self, most: u128, without: Option<usize>) -> BTreeSet<u128> {
         let mut totals = BTreeSet::from([0]);
         for (index, task) in self.tasks.iter().enumerate() {
-            // Once every total from 0 to `most` is there, no task adds another.
+            // Once `totals` holds every number from 0 to `most`, no task adds another.
             if Some(index) != without && (totals.len() as u128) <= most {
                 let more: Vec<u128> = totals.iter().map(|total| total + task.e).collect();
                 totals.extend(more.into_iter().filter(|&total| total <= most));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::system::{HORIZON, System, Task};
 
-/// Releases in a window beyond which nothing is claimed.
+/// The largest number of releases in a window that is checked.
 const RELEASES_MAX: usize = 1 << 20;
 
 /// Returns `W_k` for the responses of the certificate; `None` if a window does not close.
@@ -39,9 +39,10 @@ fn carry_ins(system: &System, is_within: bool) -> BTreeSet<u128> {
 struct Window<'a> {
     system: &'a System,
     carried: u128,
-    /// b(s).
+    /// b(s), the time of the carry-in batch.
     lead: u128,
-    /// theta of each task, for one of its jobs in the carry-in, for two, and so on.
+    /// The values of theta of each task: first with one of its jobs in the carry-in, then with two,
+    /// and so on.
     again: Vec<Vec<u128>>,
     /// The latest release in the window.
     end: u128,
@@ -74,13 +75,13 @@ impl<'a> Window<'a> {
         Some(Self { system, carried, lead, again, end })
     }
 
-    /// Returns whether the tasks can have as many requests in the carry-in.
+    /// Returns whether the tasks can have `carried` requests in the carry-in.
     fn has_room(&self) -> bool {
         let tasks = self.system.tasks.iter().zip(&self.again);
         tasks.map(|(task, again)| task.e * again.len() as u128).sum::<u128>() >= self.carried
     }
 
-    /// Returns the releases at which a count changes.
+    /// Returns the release instants to try: those at which a number of jobs in the window changes.
     fn releases(&self) -> Option<BTreeSet<u128>> {
         let mut releases = BTreeSet::from([0]);
         for (index, task) in self.system.tasks.iter().enumerate() {

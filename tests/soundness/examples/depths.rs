@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Prints what a depth of best effort costs and gives on built-in disks: throughput of best effort and
-//! response times of the tasks with the largest proven depth and with `best_effort_depth = "auto"`,
-//! wherever the two differ.
+//! Prints the effect of the depth of best effort on built-in disks: throughput of best effort and
+//! response times of the tasks, with the largest proven depth and with `best_effort_depth =
+//! "auto"`, wherever the two depths differ.
 //!
 //! ```text
 //! cargo run --release -p tidegate-soundness --example depths -- 400

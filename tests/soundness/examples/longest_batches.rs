@@ -6,8 +6,8 @@
 //! cargo run --release -p tidegate-soundness --example longest_batches -- DRIVE STEPS SEEDS [FIRST]
 //! ```
 //!
-//! The seeds are FIRST (0 by default) and those after it. `scripts/raise_climbed.py` puts the times
-//! into the drive file; with other seeds than those it has, the adversary attacks the table.
+//! The seeds are FIRST (0 by default) and those after it. `make drives` puts the times into the
+//! drive file. Seeds whose times are not in the file attack its table.
 
 use tidegate_drive::builtin;
 use tidegate_soundness::places::Batches;

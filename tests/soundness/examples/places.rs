@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sweep over places: random workloads with the shortest deadline that a policy proves, on every
-//! built-in drive, at random places, at both ends, and at the places that an adversary found. Prints
-//! one row for each drive, placement and grade of the proof, and ends with 1 if a deadline was missed
-//! that was proven without a doubt.
+//! The sweep over places: random workloads with the shortest deadline that a policy proves, on
+//! every built-in drive, at random places, at both ends, and at the places that an adversary found.
+//! Prints one row for each drive, placement and grade of the proof. The exit code is 1 if a
+//! deadline was missed although its proof had no doubt.
 //!
 //! ```text
 //! cargo run --release -p tidegate-soundness --example places -- 200 500

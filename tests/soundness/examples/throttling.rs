@@ -94,7 +94,7 @@ fn tenths(kilobytes: u64) -> String {
 
 const WIDTH: u64 = 820;
 const HEIGHT: u64 = 440;
-/// The area of the curves.
+/// The edges of the area in which curves are drawn.
 const LEFT: u64 = 60;
 const RIGHT: u64 = 660;
 const TOP: u64 = 40;

@@ -4,9 +4,8 @@
 //! The possible events come only from the model (9.2.1 to 9.2.3) and the policy's rule. A task
 //! releases a job at any tick at least p after its last job. An idle device gets a batch of the
 //! min(z, queued) oldest requests. A batch takes any time up to its limit. Events of one tick come
-//! in any order. With best effort in it, a batch with j real-time requests takes up to b(max(j,
-//! beta)), and an idle device without real-time requests may get a batch of best effort at any
-//! tick.
+//! in any order. With best effort, a batch with j real-time requests takes up to b(max(j, beta)),
+//! and an idle device without real-time requests may get a batch of best effort at any tick.
 //!
 //! Whole ticks lose nothing: for a given order of events all constraints bound differences of
 //! instants by whole numbers, so the longest response has whole instants. Batches of zero time are

@@ -12,7 +12,7 @@ use crate::trial::Trial;
 pub struct AtTolerance {
     policy: String,
     runs: u32,
-    /// Those whose tolerance is not empty.
+    /// The number of trials whose tolerance is above 0.
     tolerant: u32,
     /// Whether a drive that is slower than tolerated has missed a deadline.
     is_caught: bool,
@@ -25,8 +25,8 @@ impl AtTolerance {
         Self { policy: policy.into(), runs: 0, tolerant: 0, is_caught: false }
     }
 
-    /// Asserts that a trial misses nothing at its tolerance; then runs the canary. `misses` returns
-    /// the misses of a run with a slowdown.
+    /// Asserts that a trial misses no deadline at its tolerance; then runs the canary. `misses`
+    /// runs the trial with a slowdown and returns the number of missed deadlines.
     ///
     /// # Panics
     /// If a deadline is missed within the tolerance.
@@ -40,7 +40,8 @@ impl AtTolerance {
         self.beyond(found, misses);
     }
 
-    /// Asserts that a trial misses nothing at its tolerance, as a time and as a factor.
+    /// Asserts that a trial misses no deadline on drives that are slower by its tolerance: by the
+    /// tolerated time, and by the tolerated factor.
     ///
     /// # Panics
     /// If a deadline is missed.
@@ -58,7 +59,8 @@ impl AtTolerance {
         self.tolerant += u32::from(!found.added.is_zero());
     }
 
-    /// Canary: runs a drive that exceeds twice the tolerance, and a little more, until one is caught.
+    /// Canary: runs a drive that is slower by twice the tolerated time plus 10 us, unless an
+    /// earlier trial has already missed a deadline on such a drive.
     pub fn beyond(&mut self, found: &Tolerance, mut misses: impl FnMut(Slowdown) -> u64) {
         let more = found.added * 2 + Duration::from_us(10);
         self.is_caught = self.is_caught || misses(Slowdown::by(more)) > 0;
@@ -76,7 +78,7 @@ impl AtTolerance {
     }
 }
 
-/// Returns the deadlines that all tasks of a run missed.
+/// Returns the number of missed deadlines in a run, over all tasks.
 #[must_use]
 pub fn misses(run: &SimRun) -> u64 {
     run.metrics.tasks().iter().map(|task| task.misses).sum()

@@ -29,7 +29,7 @@ pub struct Attack<'a> {
     pub seed: u64,
     /// The number of draws.
     pub draws: u64,
-    /// Makes the systems of the draw with this number; there can be none.
+    /// Makes the systems of the draw with this number, or none.
     pub draw: fn(&mut Pcg64, u64) -> Vec<SmallSystem>,
     /// The search.
     pub search: Search,
@@ -110,7 +110,7 @@ pub struct Row<'a> {
     /// The name of the bound.
     pub bound: &'a str,
     systems: usize,
-    /// Bound over truth.
+    /// The ratios of the bound to the true worst case.
     pub ratios: Ratios,
 }
 
@@ -196,7 +196,8 @@ impl<'a> Report<'a> {
 }
 
 /// Asserts that the true worst case of some system exceeds a bound that is wrong on purpose. The
-/// worst case is a possible one, because a canary must be wrong, not only wrong in the limit.
+/// worst case is searched under [`Rules::REAL`], so that it can occur: a canary must be below a
+/// possible response, not only below the limit of ever shorter batches.
 ///
 /// # Panics
 /// If the bound survives all systems.

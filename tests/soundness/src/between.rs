@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A policy between the host and another policy, which may hear, change, add or withhold events.
+//! A wrapper around a policy that can record, change, add or withhold the events from the host.
 
 use tidegate_model::Time;
 use tidegate_policy::{Decision, Event, Full, Policy};
 
-/// Passes each event to a function instead of the inner policy; decides as the inner policy.
+/// Passes each event to a function, which decides what the inner policy observes. Decisions are the
+/// inner policy's.
 #[derive(Debug)]
 pub struct Between<P, F> {
     /// The inner policy.
     pub inner: P,
-    /// Gets the inner policy, the instant and the event.
+    /// Called for each event with the inner policy, the instant and the event.
     pub observe: F,
 }
 

@@ -33,12 +33,12 @@ pub enum CompletionStrategy {
     /// All at once except the request with the earliest deadline, which completes at the last
     /// instant.
     AllButOne,
-    /// A different one of these kinds after every dispatch.
+    /// A new choice among the other strategies after every dispatch.
     Mixed,
 }
 
 impl CompletionStrategy {
-    /// All kinds.
+    /// All strategies.
     pub const ALL: [Self; 6] =
         [Self::Mixed, Self::Burst, Self::Trickle, Self::LateTrickle, Self::AllButOne, Self::Random];
 }

@@ -20,7 +20,7 @@ use tidegate_model::{Duration, Op};
 
 use crate::tagged::{self, Game, Move};
 
-/// Returns a random system; one tick is one nanosecond. Periods are longer than any search.
+/// Returns a random system; one tick is one nanosecond. Its periods are longer than any search.
 ///
 /// # Panics
 /// Never.

@@ -22,8 +22,8 @@ use crate::drain_system::{DrainSystem, DrainTask, request};
 pub struct Tally {
     /// Jobs released.
     pub jobs: u64,
-    /// Real-time requests that completed after their deadline; one that is incomplete then counts
-    /// too.
+    /// Real-time requests that were incomplete at their deadline, whether or not they completed
+    /// later.
     pub misses: u64,
     /// The largest excess of a response over its task's deadline.
     pub lateness_max: u64,
@@ -42,7 +42,7 @@ enum ReleasePattern {
     AfterDispatch,
     /// Just before the latest instant at which the drive is empty.
     BeforeEmpty,
-    /// At that instant.
+    /// At the latest instant at which the drive is empty.
     AtEmpty,
     /// Together with all other tasks.
     Together,
@@ -228,7 +228,8 @@ impl<P: Policy> Duel<'_, P> {
         };
         let is_begun = self.now > Time::ZERO || self.next_id > 0;
         let soonest = if is_begun { self.now + tick } else { self.now };
-        // No task waits forever until a drive that completes requests one by one is empty.
+        // A drive that completes requests one by one may never be empty, so no task waits for
+        // longer than this.
         let latest = self.earliest[task] + Duration::from_ns(2 * self.system.tasks[task].period);
         self.planned[task] = wanted.min(latest).max(self.earliest[task]).max(soonest);
     }

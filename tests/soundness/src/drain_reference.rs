@@ -3,7 +3,8 @@
 //! every decision, with a switch for each condition.
 //!
 //! With all switches on they must decide as the policies do. With one switch off they are canaries:
-//! the adversary must break them, or a test must see them idle.
+//! the adversary must make each miss a deadline, unless the condition that is off follows from the
+//! others.
 
 use tidegate_model::{Class, Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};

@@ -4,8 +4,8 @@
 //!
 //! The search clones the policies' own code at every step. States that differ only by a shift in
 //! time or by ids are one state, because the policies cannot distinguish them, so a visited state
-//! is not searched again. Best effort always has more requests than the drive accepts, or exactly
-//! that many, once.
+//! is not searched again. Best effort either always has more requests than the drive accepts, or
+//! has exactly as many, once.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -50,9 +50,9 @@ pub(crate) trait Queue: Clone + Default {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State<Q> {
     pub(crate) queue: Q,
-    /// Time until each task's next job may have been released for its whole jitter J, the host's and
-    /// its own, so a job can be seen from J on, and the less this is, the earlier it was released.
-    /// Equal tasks in ascending order.
+    /// For each task, the time until J after the earliest possible release of its next job, where J
+    /// is the host's jitter plus the task's. The policy can see the job once this is at most J; the
+    /// less it is, the earlier the job was released. Equal tasks in ascending order.
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
     pub(crate) left: Ticks,
@@ -128,8 +128,8 @@ impl<Q: Queue> Search<Q> {
         }
         // The last state is searched first: releases lead to the states that dominate others.
         for group in 0..self.groups.len() {
-            // The first of equal tasks has the least cooldown. Without jitter it stands for all; with
-            // jitter the others' jobs are younger.
+            // The first of equal tasks has the least cooldown. Without jitter it stands for all;
+            // with jitter the others' jobs are younger.
             let Range { start, end } = self.groups[group].places;
             let jitter = self.jitter(group);
             let last = if jitter == 0 { start + 1 } else { end };

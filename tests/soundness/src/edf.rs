@@ -2,9 +2,9 @@
 //! The exhaustive adversary for non-preemptive EDF, one request on the device at a time.
 //!
 //! Rule: an idle device gets a request of the job with the earliest absolute deadline, which takes
-//! up to b(1); among equal deadlines the adversary chooses, and so it does among deadlines in one
-//! window. Deadlines order jobs of different ages, so a state holds every pending job with its age. A
-//! response time is the age of a job at its completion.
+//! up to b(1); among equal deadlines the adversary chooses. With windows, all deadlines in one
+//! window are equal. Deadlines order jobs of different ages, so a state holds every pending job
+//! with its age. A response time is the age of a job at its completion.
 
 use std::collections::HashSet;
 
@@ -23,8 +23,8 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     worst_case_in_windows(system, rules, 1)
 }
 
-/// Returns the same if deadlines in one window count as equal. Windows are as wide as b(1), and the
-/// adversary chooses where the first one begins.
+/// Returns the true worst-case response times if deadlines in one window count as equal. Windows
+/// are as wide as b(1), and the adversary chooses where the first one begins.
 ///
 /// # Panics
 /// If z is not 1.

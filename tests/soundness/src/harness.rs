@@ -56,9 +56,9 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Returns the system with periods that exceed the bound for long periods by `margin` ticks, where
-/// an error of the bound is most likely to show. Periods that would be too long to search stay
-/// unchanged.
+/// Returns the system with periods `margin` ticks longer than the bound that it has with long
+/// periods: there an error of the bound is most likely to show. Periods that would be too long to
+/// search stay unchanged.
 pub fn with_periods_near(bound: Bound, mut system: SmallSystem, margin: i64) -> SmallSystem {
     let mut at_ease = system.clone();
     for task in &mut at_ease.tasks {
@@ -75,8 +75,8 @@ pub fn with_periods_near(bound: Bound, mut system: SmallSystem, margin: i64) -> 
     system
 }
 
-/// Returns the system with periods one tick shorter than the bound, equal to it, and one tick longer:
-/// there one pending job of a task becomes two.
+/// Returns three systems: with periods one tick shorter than the bound, equal to it, and one tick
+/// longer. There the number of pending jobs of a task changes from one to two.
 #[must_use]
 pub fn at_the_edge(bound: Bound, system: &SmallSystem) -> Vec<SmallSystem> {
     [-1, 0, 1].map(|margin| with_periods_near(bound, system.clone(), margin)).into()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hosts that take time, for every policy with a bound, and drives that keep only the contract that
-//! its bound rests on. The simulator delays releases, batches, completions and answers at random, up
-//! to the host's times. Tasks can have jitter of their own, with or without a host.
+//! its bound rests on. The simulator delays releases, batches, completions and replies at random,
+//! up to the host's times. Tasks can have jitter of their own, with or without a host.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -36,8 +36,8 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
     })
 }
 
-/// Returns a trial of a policy with jitter of its tasks, every second one behind a host as well, and a
-/// drive for it. A third of them arrives in bunches.
+/// Returns a trial of a policy whose tasks have jitter, and a drive for it. Every second trial is
+/// behind a host as well, and in a third of the trials the tasks arrive in bunches.
 ///
 /// # Panics
 /// As [`trial`].
@@ -55,7 +55,7 @@ pub fn trial_with_jitter(
         }
         give_jitter(random, workload);
         loosen(random, workload, host);
-        // No file can state more.
+        // A file cannot state more jitter than this.
         for task in &mut workload.tasks {
             task.jitter = task.jitter.min(task.period - Duration::from_ns(1));
         }
@@ -64,8 +64,8 @@ pub fn trial_with_jitter(
     })
 }
 
-/// Returns a trial of a policy behind whatever `behind` puts between the clients and the policy; it
-/// also gives the arrivals.
+/// Returns a trial of a policy, and a drive for it. `behind` puts host and jitter between the
+/// clients and the policy, and returns the arrivals.
 fn trial_behind(
     number: u64,
     name: PolicyName,
@@ -159,8 +159,8 @@ fn give_jitter(random: &mut Pcg64, workload: &mut Workload) {
     }
 }
 
-/// Gives most tasks the time that host and jitter take, so that they stay provable, and exactly that,
-/// so that nothing is left.
+/// Lengthens the periods and deadlines of most workloads by exactly the time that host and jitter
+/// take, so that they stay provable and no slack is added.
 fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
     if random.random_bool(0.1) {
         return;
@@ -203,8 +203,8 @@ pub fn drive(
     }
 }
 
-/// A drive that keeps only its starvation bound: a request takes any time up to it, and half of them
-/// all of it.
+/// A drive that keeps only its starvation bound: a request takes any time up to it, and half of
+/// them all of it.
 struct StarvationBox {
     starvation_max: Duration,
     random: Pcg64,

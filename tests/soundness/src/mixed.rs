@@ -4,8 +4,8 @@
 //!
 //! The adversary uses only the rule: an idle device gets the min(z, queued) oldest requests, filled
 //! up to beta with best effort, and takes any time up to `A + sum c`; tasks release at any tick at
-//! least p after their last job. If all requests fit into one batch, it also releases, for every
-//! set S of tasks, the other tasks just after S.
+//! least p after their last job. If all requests fit into one batch, it also sends each set S of
+//! tasks first, and releases the other tasks just after S.
 
 use std::collections::VecDeque;
 
@@ -223,7 +223,7 @@ pub fn workload(seed: u64, number: u64) -> Workload {
     workload
 }
 
-/// Returns the trial of such a workload, held to its bounds by costs.
+/// Returns the trial of such a workload; only its bounds by costs are checked.
 #[must_use]
 pub fn trial(seed: u64, number: u64, workload: Workload) -> Trial {
     let releases = match number % 2 {

@@ -23,8 +23,8 @@ use crate::workloads;
 /// Time of two overlapping rounds, in multiples of the longest round.
 const SPOILT: u64 = 5;
 
-/// Returns `workload` on a drive with times for requests of priority, with no more tasks than the
-/// table covers, each released as often as two rounds allow, or nearly.
+/// Returns `workload` on a drive with times for requests with priority. It has no more tasks than
+/// the table covers, each released as often as two rounds allow, or nearly.
 ///
 /// # Panics
 /// Never, because there is a task and it has a request.
@@ -43,7 +43,8 @@ pub fn leaning_on_priority(random: &mut Pcg64, mut workload: Workload) -> Worklo
     workload
 }
 
-/// Returns a share of b(q) plus up to one service before it.
+/// Returns a table whose entries are one share of b(q), plus one time of at most b(1) for a request
+/// that is already being served.
 fn table(random: &mut Pcg64, batches: &BatchTable) -> BatchTable {
     let percent = random.random_range(10..=100);
     let begun_ns = random.random_range(1..=batches.time_max(1).ns());
@@ -94,7 +95,8 @@ impl PriorityBox {
         }
     }
 
-    /// Delays all requests of priority, because two rounds overlap or a round exceeds the contract.
+    /// Delays all requests with priority, because two rounds overlap or a round exceeds the
+    /// contract.
     fn spoil(&mut self, now: Time, round: &[Request]) {
         let completes = now + self.longest() * SPOILT;
         for held in self.held.iter_mut().filter(|held| held.has_priority()) {

@@ -19,8 +19,8 @@ pub struct SmallTask {
     pub period: Ticks,
     /// Relative deadline, d; it only orders requests under EDF.
     pub deadline: Ticks,
-    /// A job is seen up to this long after its arrival, and the host's jitter in addition. Only the
-    /// search of dual-queue FIFO knows it.
+    /// The longest time from a job's arrival until the policy sees it, without the host's jitter,
+    /// which is added. Only the search of dual-queue FIFO takes it into account.
     pub jitter: Ticks,
 }
 
@@ -209,8 +209,8 @@ pub struct Rules {
     pub shortest_batch: ShortestBatch,
     /// The number of requests that a job may have.
     pub jobs: JobSize,
-    /// J: a job is seen up to this long after its release, and its response counts from the release.
-    /// Only the search of dual-queue FIFO knows it.
+    /// J: a job is seen up to this long after its release, and its response counts from the
+    /// release. Only the search of dual-queue FIFO knows it.
     pub jitter: Ticks,
 }
 

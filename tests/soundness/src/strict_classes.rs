@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Workloads for the kernel's `mq-deadline` with chosen settings, and a drive that makes its real
-//! time wait as long as drain(q) allows.
+//! Workloads for the kernel's `mq-deadline` with chosen settings, and a drive that makes real-time
+//! requests wait as long as drain(q) allows.
 
 use std::num::NonZeroU32;
 
@@ -20,8 +20,8 @@ use crate::workloads;
 
 const SEED: u64 = 20_261_126;
 
-/// Returns a trial of `mq-deadline-tuned`, mostly beside best effort, whose tasks use up to about
-/// all of the drive. Its times are multiples of a tick.
+/// Returns a trial of `mq-deadline-tuned` whose tasks use up to about the drive's whole capacity,
+/// mostly with best effort. Its times are multiples of a tick.
 #[must_use]
 pub fn trial(number: u64, tick: Duration, jobs: u64) -> Trial {
     let random = &mut generate::generator(SEED, number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Looks for a workload that is proven without a doubt and misses: random tasks on a built-in
-//! drive, with the shortest deadline that a policy proves, at random places, at both ends, and at
-//! the places that an adversary found. The shortest deadline of a proof with doubts shows how much
-//! the doubts matter.
+//! Looks for a workload that misses a deadline although its proof has no doubt: random tasks on a
+//! built-in drive, with the shortest deadline that a policy proves, at random places, at both ends,
+//! and at the places that an adversary found. The shortest deadline of a proof with doubts shows
+//! how much the doubts matter.
 
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -117,7 +117,7 @@ impl Attacked {
         let of_reads = reads(&self.file).nth(at).expect("one of them");
         let size = of_reads.size.expect("a measured table has a size");
         let count = random.random_range(1..=TASKS_MAX);
-        // In tenths of the time that the tasks need one after the other.
+        // The period, in tenths of the time in which the drive serves one request of each task.
         let factor = random.random_range(12..=60);
         let alone = of_reads.table.time_max(1).ns();
         let period = Duration::from_ns(alone * u64::from(count) * factor / 10);

@@ -60,7 +60,8 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> Option<Tagged> {
 }
 
 /// Returns the true worst case of each of `task_count` tasks, or `None` if the game has more than
-/// `states_max` states, or more than `total_max` with those that differ only by the tagged job.
+/// `states_max` states, or more than `total_max` if states that differ only by the tagged job are
+/// counted separately.
 pub fn longest<G: Game>(
     game: &G,
     task_count: usize,
@@ -68,7 +69,8 @@ pub fn longest<G: Game>(
     total_max: usize,
 ) -> Option<Tagged> {
     let mut released = Vec::new();
-    // A move takes no time or one tick; with the former in front, states come in order of time.
+    // A move takes no time or one tick. Moves without time go to the front, so that states are
+    // visited in order of time.
     let mut open = VecDeque::from([(0, game.idle())]);
     let mut seen = HashSet::new();
     while let Some((now, state)) = open.pop_front() {

@@ -62,8 +62,8 @@ impl Trial {
         Self { number, workload, deeds, culprit, releases, length, assessment, plan }
     }
 
-    /// Returns the trial with a task that breaks its contract: `deeds` run for `periods` of the
-    /// longest period.
+    /// Returns the trial with a task that breaks its contract: the run of `deeds` lasts `periods`
+    /// times the longest period.
     #[must_use]
     pub fn with_culprit(self, culprit: usize, deeds: Workload, periods: u64) -> Self {
         let period_max = self.workload.tasks.iter().map(|task| task.period).max();
@@ -129,7 +129,7 @@ impl Trial {
         self.held_to(checkers, policy, drive, observer)
     }
 
-    /// Does the same with another policy, which must keep the rules of the assessed policy.
+    /// Runs another policy in the same way; it must keep the rules of the assessed policy.
     ///
     /// # Panics
     /// As [`Self::checked_run`].
@@ -215,8 +215,8 @@ impl Trial {
         above.or_else(missed).map(|broken| format!("{broken} ({})", self.name()))
     }
 
-    /// Returns the longest response over its bound in thousandths, the largest of all tasks with a
-    /// bound.
+    /// Returns the largest ratio of a task's longest response to its bound, in thousandths; `None`
+    /// if no task has both.
     ///
     /// # Panics
     /// If a ratio exceeds a u64.

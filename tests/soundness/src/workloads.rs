@@ -26,11 +26,15 @@ pub enum Load {
     Rate,
     /// One of each.
     Both,
+    /// Jobs of several requests, with and without a limit of outstanding jobs. Some of these loads
+    /// start late or stop early.
+    Streams,
 }
 
 impl Load {
     /// All variants.
-    pub const ALL: [Self; 4] = [Self::None, Self::Outstanding, Self::Rate, Self::Both];
+    pub const ALL: [Self; 5] =
+        [Self::None, Self::Outstanding, Self::Rate, Self::Both, Self::Streams];
 
     /// Returns the variants in turn, by number.
     ///
@@ -38,7 +42,7 @@ impl Load {
     /// Never.
     #[must_use]
     pub fn numbered(number: u64) -> Self {
-        Self::ALL[usize::try_from(number % 4).expect("below 4")]
+        Self::ALL[usize::try_from(number % 5).expect("below 5")]
     }
 }
 
@@ -71,13 +75,11 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
     } else {
         BatchChoice::Fixed(random.random_range(1..=depth))
     };
-    Workload {
-        tasks,
-        best_effort: loads(random, load, request_ns),
-        policy,
-        batch,
-        ..Workload::new("random", depth, table)
+    let best_effort = loads(random, load, request_ns);
+    if load == Load::Streams {
+        stop_some(random, &mut tasks);
     }
+    Workload { tasks, best_effort, policy, batch, ..Workload::new("random", depth, table) }
 }
 
 /// Gives every task a random deadline between a third of its period and twice its period.
@@ -187,7 +189,7 @@ fn table(random: &mut Pcg64) -> BatchTable {
 
 fn loads(random: &mut Pcg64, load: Load, request_ns: u64) -> Vec<BestEffort> {
     let outstanding = Intensity::Outstanding(random.random_range(1..=60));
-    // From nearly nothing to more than the tasks leave.
+    // Best effort demands from nearly none to more of the capacity than the tasks leave.
     let percent = random.random_range(2..=60);
     let bytes_per_s = SIZE.get() * 1_000_000_000 / request_ns.max(1) * percent / 100;
     let rate = Intensity::Rate(Bandwidth::new(bytes_per_s.max(1)).expect("not zero"));
@@ -196,11 +198,47 @@ fn loads(random: &mut Pcg64, load: Load, request_ns: u64) -> Vec<BestEffort> {
         Load::Outstanding => vec![outstanding],
         Load::Rate => vec![rate],
         Load::Both => vec![outstanding, rate],
+        Load::Streams => {
+            let limits = [None, Some(random.random_range(1..=4))];
+            limits.map(|limit| stream(random, request_ns * 100 / percent, limit)).to_vec()
+        }
     };
     let named = |(index, intensity): (usize, Intensity)| {
         BestEffort::reads(format!("load-{index}"), intensity, SIZE)
     };
-    intensities.into_iter().enumerate().map(named).collect()
+    let mut loads: Vec<BestEffort> = intensities.into_iter().enumerate().map(named).collect();
+    if load == Load::Streams {
+        for load in &mut loads {
+            live_for_a_while(random, load, request_ns);
+        }
+    }
+    loads
+}
+
+/// Returns a stream that releases a request every `each_ns` on average.
+fn stream(random: &mut Pcg64, each_ns: u64, outstanding: Option<u32>) -> Intensity {
+    let requests = random.random_range(1..=4);
+    let period = Duration::from_ns((each_ns * u64::from(requests)).max(1));
+    Intensity::Stream { period, requests, outstanding }
+}
+
+/// Lets half of the loads start late, and half of them stop early.
+fn live_for_a_while(random: &mut Pcg64, load: &mut BestEffort, request_ns: u64) {
+    let a_while =
+        |random: &mut Pcg64| Duration::from_ns(random.random_range(1..=40 * request_ns.max(1)));
+    if random.random_bool(0.5) {
+        load.start = a_while(random);
+    }
+    load.stop = random.random_bool(0.5).then(|| load.start + a_while(random));
+}
+
+/// Lets a quarter of the tasks stop after a few periods.
+fn stop_some(random: &mut Pcg64, tasks: &mut [Task]) {
+    for task in tasks {
+        let periods = random.random_range(1..=20);
+        let stop = task.offset.checked_add(task.period * periods);
+        task.stop = stop.filter(|_| random.random_bool(0.25));
+    }
 }
 
 /// Batch times that keep a table without exhausting it: any time from 1 ns to b(n).

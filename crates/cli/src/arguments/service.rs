@@ -62,6 +62,10 @@ pub(crate) struct CtlArguments {
     /// standard input, or the name of an export that was added to the serve file.
     #[arg(value_name = "EXPORT|FILE")]
     pub(crate) export: Option<String>,
+    /// With `statistics`: also write them with the distribution of each export's response times to
+    /// this new file, for `tidegate report`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) result: Option<PathBuf>,
     /// Print the service's reply unchanged, one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

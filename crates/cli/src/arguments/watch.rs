@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tidegate_model::Duration;
 
+use super::LogArguments;
 use super::form::FormArguments;
 use crate::values::length;
 
@@ -33,6 +34,19 @@ pub(crate) struct WatchArguments {
     /// The workload file to create with --learn; existing files are never overwritten.
     #[arg(short, long, value_name = "FILE", requires = "learn")]
     pub(crate) output: Option<PathBuf>,
+    /// Also write metrics to this file each second, for the textfile collector of node_exporter: a
+    /// name that ends in .prom, in the collector's directory. Only a file of an earlier watch is
+    /// replaced.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
+    /// Also draw the response times of each entry and program, below the tables.
+    #[arg(long, conflicts_with_all = ["json", "quiet", "learn"])]
+    pub(crate) plot: bool,
+    /// Also write the result with every distribution to this new file, for `tidegate report`.
+    #[arg(long, value_name = "FILE", conflicts_with = "learn")]
+    pub(crate) result: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }

@@ -132,7 +132,7 @@ pub(crate) struct CpuServeArguments {
     /// The processor for both; by default the only one that the thread may use, or the last.
     #[arg(long, value_name = "N")]
     pub(crate) cpu: Option<u32>,
-    /// The server's rules: sporadic, hybrid-immediate or hybrid-gradual.
+    /// The rules: sporadic, hybrid-immediate, hybrid-gradual or polling.
     #[arg(long, value_name = "KIND", default_value = "hybrid-gradual", value_parser = server_kind)]
     pub(crate) server: ServerKind,
     /// The thread's scheduling without budget: `other` shares with ordinary threads, `idle` takes

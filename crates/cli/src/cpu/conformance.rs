@@ -24,7 +24,7 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
     }
     let kinds = match arguments.server {
         Some(kind) => vec![kind],
-        None => ServerKind::ALL.to_vec(),
+        None => ServerKind::ALL.into_iter().filter(|kind| kind.has_budget()).collect(),
     };
     let reports: Vec<(String, Report)> = if arguments.command.is_empty() {
         kinds.into_iter().map(|kind| (kind.to_string(), of_ours(kind, arguments))).collect()

@@ -69,7 +69,7 @@ fn guarantee(status: &Status) -> String {
     what.to_owned()
 }
 
-/// Distinguishes the present state of the guarantee from its history.
+/// Says that a guarantee stands again, for how long, and how many times it was degraded.
 fn stands_again(status: &Status) -> String {
     let times = match status.degradations {
         1 => "once".to_owned(),
@@ -111,7 +111,7 @@ fn beyond(export: &ExportStatus) -> String {
 }
 
 /// Returns the first line about what was measured: the misses, excesses and failures of all exports.
-fn statistics_answer(seen: &Statistics) -> Answer {
+pub(super) fn statistics_answer(seen: &Statistics) -> Answer {
     let sum = |of: fn(&ExportFigures) -> u64| seen.exports.iter().map(of).sum::<u64>();
     let counted = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
     let faults = [
@@ -154,6 +154,18 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     page.put(Table::of_columns(&columns, 1).optional(&optional));
     writeln!(page);
     page.labelled("Drive", drive(&seen.drive));
+    let exceeding = exports.iter().filter(|export| export.beyond > 0).map(excess);
+    let exceeding = exceeding.collect::<Vec<_>>().join(", ");
+    if !exceeding.is_empty() {
+        let text = format!("{exceeding} came beyond the contract: no bound holds for them");
+        page.labelled("Beyond", text);
+    }
+}
+
+/// Says how many requests of an export were beyond its contract, for example `7 of 9 requests to "a"`.
+fn excess(export: &ExportFigures) -> String {
+    let (beyond, all) = (figures::thousands(export.beyond), figures::thousands(export.requests));
+    format!("{beyond} of {all} requests to `{}`", text(&export.name))
 }
 
 /// Formats the tokens left, for example `3 of 4`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use tidegate_model::Bytes;
+use tidegate_model::{Bandwidth, Bytes, Duration};
 
 use crate::arguments::form::FormArguments;
 use crate::values::{printable, quantity};
@@ -41,6 +41,13 @@ pub(crate) enum DriveCommand {
     /// that it used, left out and did not find.
     #[command(after_help = IMPORT_EXAMPLE)]
     Import(ImportArguments),
+    /// Make a drive file from the figures of a hard disk's data sheet, to plan with before the disk
+    /// is there.
+    ///
+    /// The tables are computed by equations 7.4.1.5 to 7.4.1.7 of the dissertation. Data sheets state
+    /// typical times, so every proof from this file is weak: measure the disk as soon as you have it.
+    #[command(after_help = MAKE_EXAMPLE)]
+    Make(MakeArguments),
     /// Replay a trace that was measured on a real drive, one request at a time, and compare
     /// response times.
     ///
@@ -60,6 +67,11 @@ pub(crate) enum DriveCommand {
     /// Detach attached drives, even after their process was killed; without a name, list them.
     Detach(DetachArguments),
 }
+
+const MAKE_EXAMPLE: &str = "For example:\n  \
+                            tidegate drive make --seek-track 0.5ms --seek-average 8.5ms \\\n    \
+                            --seek-full 18ms --rpm 7200 --rate 110MB/s --depth 32 \\\n    \
+                            --size 128KiB,1MiB --name nas-8tb -o nas-8tb.drive.toml";
 
 const ATTACH_EXAMPLE: &str = "To find the device in a script:\n  \
                               tidegate drive attach fujitsu-max3036rc --name hdd --background\n  \
@@ -170,6 +182,62 @@ pub(crate) struct ImportArguments {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) form: FormArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MakeArguments {
+    /// The seek to the next track.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) seek_track: Duration,
+    /// The average seek, of reads at random places.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) seek_average: Duration,
+    /// The seek from edge to edge. If the data sheet does not state it, take 2.4 times the average:
+    /// the built-in disks have 1.9 to 2.4 times.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) seek_full: Duration,
+    /// How much longer a seek before a write takes: the average of writes less that of reads. Makes
+    /// tables of writes.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) write_seek_extra: Option<Duration>,
+    /// Revolutions per minute.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
+    pub(crate) rpm: u32,
+    /// The lowest sustained rate, on the innermost tracks. Data sheets often state the highest one,
+    /// which is about twice as high.
+    #[arg(long, value_name = "RATE", value_parser = quantity::<Bandwidth>)]
+    pub(crate) rate: Bandwidth,
+    /// How long each command takes besides seek, rotation and transfer.
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = quantity::<Duration>)]
+    pub(crate) overhead: Duration,
+    /// The most requests that the disk accepts at once (K).
+    #[arg(long, value_name = "K", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) depth: u32,
+    /// The order in which the disk serves a batch.
+    #[arg(long, value_enum, default_value_t = OrderArgument::TwoSweeps)]
+    pub(crate) order: OrderArgument,
+    /// Request sizes, each with a table of its own.
+    #[arg(long, value_name = "SIZE,..", value_delimiter = ',', default_value = "128KiB", value_parser = quantity::<Bytes>)]
+    pub(crate) size: Vec<Bytes>,
+    /// The drive's name in the drive file.
+    #[arg(long, value_name = "NAME", value_parser = printable)]
+    pub(crate) name: String,
+    /// The drive file to create.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
+}
+
+/// The order in which a disk serves a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArgument {
+    /// From the nearest request to one end, and back: most disks (equation 7.4.1.6)
+    TwoSweeps,
+    /// From the nearer end in one sweep (equation 7.4.1.5)
+    OneSweep,
+    /// Each request may need a full seek
+    Any,
 }
 
 #[derive(Debug, Args)]

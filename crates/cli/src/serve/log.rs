@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tidegate_commands::{EndedRows, RequestRows};
+use tidegate_commands::{EndedRows, RequestRow, RequestRows};
 use tidegate_engine::log::Format;
 use tidegate_engine::serve::{Prepared, Server};
 use tidegate_engine::service::{RequestSink, ServedRequest, View};
@@ -21,10 +21,10 @@ use crate::arguments::LogArguments;
 /// The time between two looks at the requests that wait. A service need not wake the thread.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The thread's stack size: all memory of a server can be locked.
+/// The thread's stack size, small because all memory of a server can be locked.
 const STACK_BYTES: usize = 512 << 10;
 
-/// A log that was asked for; nothing otherwise.
+/// The log, if one was asked for.
 pub(super) struct ServedLog(Option<Asked>);
 
 struct Asked {
@@ -35,7 +35,7 @@ struct Asked {
 }
 
 impl ServedLog {
-    /// Prepares the file. A service starts without a log that is impossible, and says so.
+    /// Prepares the file. If it is impossible, the service says so and starts without a log.
     pub(super) fn prepare(arguments: &LogArguments, format: Format) -> Self {
         let Some(path) = &arguments.log else { return Self(None) };
         let prepared = NewFile::numbered(path).map_err(|fault| say_without(&fault, format));
@@ -46,7 +46,7 @@ impl ServedLog {
         Self(prepared.ok().map(asked))
     }
 
-    /// Lets the servers of a file report their requests here.
+    /// Makes the server that will be started from `prepared` report its requests here.
     pub(super) fn reported_by(&self, prepared: Prepared) -> Prepared {
         match &self.0 {
             Some(asked) => prepared.reporting(asked.sink.clone()),
@@ -96,7 +96,7 @@ struct Writing {
 
 impl RunningLog {
     /// Finishes the file of a service that has ended, and says its name and how many rows it lacks.
-    /// A fault is said and changes nothing else.
+    /// A fault is reported and changes nothing else.
     pub(super) fn finish(self, format: Format) {
         let Some(Writing { file, sink, is_done, thread }) = self.0 else { return };
         is_done.store(true, Ordering::Release);
@@ -120,22 +120,22 @@ impl RunningLog {
     }
 }
 
-/// The rows in the thread that writes them.
+/// The state of the thread that writes the rows.
 struct Rows {
     /// `None` once ended.
     open: Option<RequestRows>,
     ended: Option<EndedRows>,
     name: String,
     format: Format,
-    /// The requests after a fault.
+    /// The number of requests without a row because of an earlier fault.
     unwritten: u64,
-    /// The requests of unknown exports.
+    /// The number of requests of unknown exports.
     nameless: u64,
 }
 
 impl Rows {
     fn put(&mut self, policy: PolicyName, name: &str, ended: &EndedRequest) {
-        match self.open.as_mut().map(|rows| rows.put(policy, name, ended)) {
+        match self.open.as_mut().map(|rows| rows.put(&RequestRow::of(policy, name, ended))) {
             Some(Ok(())) => {}
             None => self.unwritten += 1,
             Some(Err(error)) => {

@@ -54,7 +54,7 @@ impl Manager {
     }
 }
 
-/// Returns the lines that announce a reload, with the instant that the manager demands.
+/// Returns the lines that announce a reload, with the time stamp that the manager demands.
 pub(super) fn reloading() -> String {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let us = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;

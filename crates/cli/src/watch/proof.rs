@@ -6,7 +6,8 @@ use std::path::Path;
 use tidegate_analysis::{Assessment, assess};
 use tidegate_commands::{Changes, DriveChoice, read_text};
 use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{Document, DriveLimits, PolicyName, Workload};
+use tidegate_model::{Document, DriveFile, DriveLimits, PolicyName, Workload};
+use tidegate_report::{Origin, ResultFile};
 use tidegate_tune::{Disk, Drift, Record};
 use tidegate_watch::Declared;
 
@@ -16,6 +17,8 @@ use crate::failure::Failure;
 pub(super) struct Proof {
     file: WorkloadFile,
     workload: Workload,
+    drive: DriveFile,
+    origin: Origin,
     assessment: Assessment,
     /// `None` if the disk is not tuned.
     drift: Option<Vec<Drift>>,
@@ -28,13 +31,18 @@ impl Proof {
         let drive = drive.map(DriveChoice::Named);
         let input = tidegate_commands::read(path, &Changes { drive, ..Changes::default() }, &[])?;
         check_policy(input.workload.policy)?;
+        let origin = input.origin();
         let mut workload = input.workload;
         let tuned = &mut workload.parameters.mq_deadline_tuned;
         tuned.queue_depth = tuned.queue_depth.or_else(|| disk.queue_depth());
+        // As `tune`: with a tag to spare for each request, the kernel takes none early.
+        if tuned.queue_depth.is_some_and(|depth| disk.has_spare_tags(depth.get())) {
+            tuned.taken_early = 0;
+        }
         let assessment = assess(&workload, workload.policy);
         let record = Record::of(disk).map_err(|error| Failure::environment(&error))?;
         let drift = record.map(|record| record.drift(disk));
-        Ok(Self { file: parse(path)?, workload, assessment, drift })
+        Ok(Self { file: parse(path)?, workload, drive: input.drive, origin, assessment, drift })
     }
 
     /// Returns the entries of the workload, to be compared.
@@ -49,9 +57,15 @@ impl Proof {
         self.assessment.tolerant_plan(&self.workload).limits
     }
 
-    /// Returns in what the disk differs from what `tune` made; `None` if it is not tuned.
+    /// Returns how the disk differs from the settings that `tune` made; `None` if it is not tuned.
     pub(super) fn drift(&self) -> Option<&[Drift]> {
         self.drift.as_deref()
+    }
+
+    /// Adds what the proof rests on to the result of a watch.
+    pub(super) fn complete(&self, file: ResultFile) -> ResultFile {
+        file.with_drive(Some(&self.drive))
+            .with_premises(&self.assessment.premises, Some(&self.origin))
     }
 
     /// Returns the verdict.
@@ -81,7 +95,7 @@ fn parse(path: &Path) -> Result<WorkloadFile, Failure> {
     let text = read_text(path, "workload file")?;
     let in_file = |error| Failure::in_file(path, &text, &error);
     let mut document = Document::parse(&text).map_err(in_file)?;
-    // The disk part alone names units.
+    // Only the disk part names units.
     let _processor = document.take_processor();
     WorkloadFile::of_document(document).map_err(in_file)
 }

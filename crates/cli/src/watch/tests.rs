@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 use tidegate_analysis::assess;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{Duration, Lba, Time};
+use tidegate_report::handout::{NamedResult, markdown, page};
 use tidegate_report::watch::{LearnReport, WatchReport, Watched};
-use tidegate_report::{Look, Report};
+use tidegate_report::{FileOrigin, Look, Report, ResultCommand, ResultFile};
 use tidegate_watch::{
     Declared, Event, EventKind, Extent, IoClass, Operation, Process, Processes, Submitter, Watcher,
 };
@@ -38,8 +39,9 @@ outstanding = 1
 size = "64KiB"
 "#;
 
-/// Programs by the names of their threads: `NAME` of `NAME.service`, or without a unit. `low` is of the
-/// recorder's, below real time, and the thread `gone` had ended.
+/// Finds programs by the names of their threads. `recorder` and `media-server` belong to the
+/// services of these names; `low` belongs to the recorder's service too, but not to the real-time
+/// class. Other threads have no unit, and the thread `gone` has ended.
 struct ByName;
 
 impl Processes for ByName {
@@ -56,10 +58,10 @@ impl Processes for ByName {
     }
 }
 
-/// A request: its begin and its end in ms, its sectors, and the program.
+/// A request: its start and its end in ms, its sectors, and the program.
 type Request = (u64, u64, u64, &'static str);
 
-/// Records reads at places of their own.
+/// Records reads, each at another place.
 fn observe(watcher: &mut Watcher<ByName>, requests: &[Request]) {
     let mut events = Vec::new();
     for (index, &(begin, end, sectors, name)) in (0_u64..).zip(requests) {
@@ -100,6 +102,46 @@ fn shown(title: &str, report: &impl Report, is_json: bool) -> String {
         let _ = writeln!(text, "# {title}, as JSON\n{}\n", report.to_json());
     }
     text
+}
+
+/// Goal: the page of a watch shows responses against bounds, what was broken, and what the proof
+/// rests on. Method: the result of a watch, read again.
+#[test]
+fn a_watch_has_a_page() {
+    let file = WorkloadFile::parse(WORKLOAD).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
+    let workload = file.bind(drive).unwrap();
+    let assessment = assess(&workload, workload.policy);
+    let bounds: Vec<_> = assessment.tasks.iter().map(|it| Some(it.response_max?.0)).collect();
+    let limits = assessment.tolerant_plan(&workload).limits;
+    let declared = Declared::of(&file, &workload, &bounds);
+    let mut watcher = Watcher::new(Time::ZERO, ByName, Some(declared), Some(&limits));
+    observe(&mut watcher, &requests(61));
+    let seen = watcher.seen(at(5_000));
+    let (device, assessed, drift) = ("sdb", Some(&assessment), Some(&[][..]));
+    let report =
+        WatchReport::of(Watched { device, seen, assessment: assessed, tells_class: true, drift });
+    let result = ResultFile::of(ResultCommand::Watch, &report, vec![report.record(seen)]);
+    let result = result.with_premises(&assessment.premises, None).to_text();
+    let result = ResultFile::read(&result).unwrap();
+    let origin = FileOrigin { name: "w.json".to_owned(), sha256: "12".to_owned(), modified: None };
+    let named = [NamedResult::of(origin, result).unwrap()];
+    let text = markdown(&named);
+    for said in ["- Device: sdb", "- Watched for: 5s", "- Verdict: ", "| recorder", "### Programs"]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(page(&named).matches("<svg class=\"chart\"").count() >= 4);
+    insta_of_page(&text);
+}
+
+/// Keeps the page as it is.
+fn insta_of_page(text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../tests/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("page_of_a_watch", text));
 }
 
 #[test]
@@ -150,6 +192,13 @@ fn watches() {
         let is_kept = ["every bound held", "events were lost"].contains(&title);
         assert_eq!(report.is_kept(), is_kept, "{title}");
         text += &shown(title, &report, is_json);
+        if ["every bound held", "a bound was exceeded", "nothing happened"].contains(&title) {
+            for columns in [40, 80, 120] {
+                let look = Look { columns, is_coloured: false };
+                let plots = super::view::text(&report, look, true);
+                let _ = writeln!(text, "# {title}, histograms, {columns} columns\n{plots}");
+            }
+        }
     }
     let mut watcher = Watcher::new(Time::ZERO, ByName, None, None).learning();
     observe(&mut watcher, &requests(30));

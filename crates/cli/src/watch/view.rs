@@ -8,11 +8,11 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::style::Stylize as _;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
-use tidegate_report::{Look, Report as _};
-use tidegate_watch::Session;
+use tidegate_report::watch::WatchReport;
+use tidegate_report::{Look, Page, Report as _};
 
 use super::proof::Proof;
-use super::{report, tracefs_failure};
+use super::{Watching, report};
 use crate::failure::Failure;
 use crate::live::View;
 use crate::show;
@@ -20,39 +20,72 @@ use crate::show;
 /// The interval between two reports.
 const REPORTED: Duration = Duration::from_secs(1);
 
-/// The view of a session.
-pub(super) struct Live<'a> {
-    session: &'a mut Session,
-    device: &'a str,
+/// The view of a watch.
+pub(super) struct Live<'a, 'b> {
+    watching: &'a mut Watching<'b>,
     proof: Option<&'a Proof>,
+    /// Whether it shows the response times as bars instead of the tables.
+    is_plotted: bool,
     text: String,
     next: Instant,
 }
 
-impl<'a> Live<'a> {
-    pub(super) fn new(session: &'a mut Session, device: &'a str, proof: Option<&'a Proof>) -> Self {
-        Self { session, device, proof, text: String::new(), next: Instant::now() }
+impl<'a, 'b> Live<'a, 'b> {
+    pub(super) fn new(
+        watching: &'a mut Watching<'b>,
+        proof: Option<&'a Proof>,
+        is_plotted: bool,
+    ) -> Self {
+        Self { watching, proof, is_plotted, text: String::new(), next: Instant::now() }
+    }
+
+    /// Returns whether it shows the response times as bars.
+    pub(super) const fn is_plotted(&self) -> bool {
+        self.is_plotted
     }
 }
 
-impl View for Live<'_> {
+/// Returns the text of the view: the tables, or the answer with the response times as bars.
+pub(super) fn text(report: &WatchReport<'_>, look: Look, is_plotted: bool) -> String {
+    if !is_plotted {
+        return report.to_text(look);
+    }
+    let mut page = Page::new(look);
+    if let Some(answer) = report.answer() {
+        page.answer(&answer);
+    }
+    report.write_plots(&mut page);
+    page.into_text()
+}
+
+impl View for Live<'_, '_> {
     /// Often enough that the kernel's buffer does not fill.
     const REFRESH: Duration = super::PAUSE;
 
     fn refresh(&mut self) -> Result<(), Failure> {
-        self.session.poll().map_err(tracefs_failure)?;
+        self.watching.poll()?;
         if Instant::now() >= self.next {
             let look = Look { is_coloured: false, ..show::look() };
-            self.text = report(self.session, self.device, self.proof).to_text(look);
+            let report = report(&self.watching.session, self.watching.device, self.proof);
+            self.text = text(&report, look, self.is_plotted);
             self.next = Instant::now() + REPORTED;
         }
         Ok(())
+    }
+
+    fn press(&mut self, key: char) {
+        if matches!(key, 'h' | 'H') {
+            self.is_plotted = !self.is_plotted;
+            self.next = Instant::now();
+        }
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {
         let rows = [Constraint::Min(1), Constraint::Length(1)];
         let [body, last] = Layout::vertical(rows).areas(frame.area());
         frame.render_widget(Paragraph::new(self.text.as_str()), body);
-        frame.render_widget(Line::from("q quits, and prints this").dim(), last);
+        let other = if self.is_plotted { "tables" } else { "histograms" };
+        let keys = format!("h shows {other}; q quits, and prints this");
+        frame.render_widget(Line::from(keys).dim(), last);
     }
 }

@@ -353,7 +353,8 @@ fn in_the_background_it_returns_with_the_device_or_the_fault() {
     assert!(code == 0 && said.contains("Outstanding"), "{said}{error}");
 }
 
-/// Goal: programs get the device and the statistics, from both processes.
+/// Goal: `--json` names the device and prints the statistics, for a drive in the background and in
+/// the foreground.
 #[test]
 fn programs_read_the_device_and_the_statistics() {
     if !can_run("attach for programs") {

@@ -241,8 +241,9 @@ fn is_served_until(signal: &str) {
     assert!(ns("executed_ns") > 0 && ns("exhaustions") > 0, "{found:#}");
 }
 
-/// Goal: a reader that does not read cannot delay the manager: the thread's scheduling is restored
-/// in time. Method: standard error is a full pipe, so that the program waits forever afterwards.
+/// Goal: a program that does not read the output cannot delay the manager: the thread's scheduling
+/// is restored in time. Method: standard error is a full pipe, so that the program waits forever
+/// afterwards.
 #[test]
 fn a_manager_waits_for_nobody_who_reads() {
     let folder = Folder::new();

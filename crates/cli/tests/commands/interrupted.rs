@@ -26,7 +26,7 @@ const LONG: [&str; 7] = [
     "d.toml",
 ];
 
-/// A task that one request at a time serves.
+/// A task whose deadlines are met if the drive serves one request at a time.
 const SIMULATED: &str = "drive = \"fujitsu-max3036rc\"\n[[task]]\nname = \"camera\"\n\
                          period = \"300ms\"\nsize = \"128KiB\"\n";
 
@@ -67,6 +67,24 @@ fn wait_for_handler(child: &mut Child) {
     }
 }
 
+/// Waits until the process computes: parsing its files takes a fraction of this processor time.
+fn wait_for_work(child: &mut Child) {
+    wait_for_handler(child);
+    let stat = format!("/proc/{}/stat", child.id());
+    let ticks = || {
+        // User time and system time are fields 14 and 15; field 2 is the name, in parentheses.
+        let text = std::fs::read_to_string(&stat).unwrap();
+        let (_, after_name) = text.rsplit_once(')').unwrap();
+        let times = after_name.split_whitespace().skip(11).take(2);
+        times.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    // Half a second.
+    while ticks() < 50 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
+        sleep(Duration::from_millis(5));
+    }
+}
+
 /// Goal: a stopped simulation shows its partial results, says that they are incomplete, and is no
 /// success. Method: a simulation of centuries is stopped; the policy after it does not run.
 #[test]
@@ -77,7 +95,7 @@ fn a_stopped_simulation_is_incomplete() {
         let line = ["sim", "w.toml", "--policy", "dqf,fifo", "--duration", "1000000h"];
         let mut command = folder.command(&[&line, form].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for_handler(&mut child);
+        wait_for_work(&mut child);
         stop(&child, 1);
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -106,8 +124,7 @@ fn a_stopped_simulation_of_a_processor_is_incomplete() {
         let line = ["cpu", "sim", "w.toml", "--server", "sporadic,polling", "--duration=800000h"];
         let mut command = folder.command(&[&line, form].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for_handler(&mut child);
-        sleep(Duration::from_millis(50));
+        wait_for_work(&mut child);
         stop(&child, 1);
         let output = child.wait_with_output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())

@@ -200,7 +200,8 @@ fn a_table_of_another_device_is_not_added() {
 }
 
 /// Goal: a mistake in one option does not leave a file that makes the corrected command fail.
-/// Method: ask for a depth that only the target limits, and for which it has no room.
+/// Method: request a new file that is too small for the measurement, which the command notices only
+/// after it has created the file.
 #[test]
 fn a_refused_profile_leaves_no_file_of_its_own() {
     let folder = Folder::new();

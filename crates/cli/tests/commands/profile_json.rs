@@ -62,7 +62,7 @@ fn a_plan_and_what_is_said_of_costs_are_in_the_object() {
     let steps = plan["plan"].as_array().unwrap();
     let time = |step: &Value| step["time_ns"].as_u64().unwrap();
     assert_eq!(steps.iter().map(time).sum::<u64>(), time(&plan));
-    // Nothing is written, so that permission to write is not needed yet.
+    // `--plan` writes nothing, so it does not need permission to write.
     let plan = profile(&folder, &["--only=flush", "--plan"]);
     let experiments = plan["plan"].as_array().unwrap().iter().map(|step| &step["experiment"]);
     assert_eq!(experiments.collect::<Vec<_>>(), ["flush"]);

@@ -24,6 +24,16 @@ screens! {
         "tidegate check inline.toml --policy edf --explain",
         "tidegate check tight.toml --quiet",
     ];
+    /// A simulated drive is measured for a size that its file lacks; a disk that was only measured is
+    /// not.
+    check_other_sizes: [
+        "sed 's/128KiB/1MiB/; s/300ms/2s/g' workloads/recorder.workload.toml > large.toml",
+        "tidegate check large.toml",
+        "tidegate check large.toml --certificate l.json --quiet && tidegate verify l.json --workload large.toml --quiet",
+        "sed '/^drive/s/=.*/= \"real.drive.toml\"/' large.toml > real.toml",
+        "sed '/^code = \"simulated\"/s/simulated/drift/' drives/fujitsu-max3036rc.drive.toml > real.drive.toml",
+        "tidegate check real.toml",
+    ];
     /// The contracts of a serve file are proved where its backing does not exist.
     check_serve_files: [
         "sed 's,^simulate,backing = \"/dev/absent\"\\ndrive,' workloads/media.serve.toml > far.toml",
@@ -225,7 +235,8 @@ screens! {
         "tidegate check inline.toml --drive .",
         "tidegate check inline.toml --drive large",
     ];
-    /// One command gives the verdict for the whole machine: yes only if both are proven.
+    /// One command gives the verdict for the whole machine: yes only if its disk and its processor
+    /// are proven.
     check_machines: [
         "cat inline.toml processor.toml > both.toml",
         "tidegate check both.toml",

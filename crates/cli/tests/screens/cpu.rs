@@ -153,7 +153,7 @@ screens! {
     cpu_serve_faults: [
         "tidegate cpu serve --thread 'no such thread' --budget 1ms --period 10ms",
         "tidegate cpu serve --thread 2147483647 --budget 1ms --period 10ms",
-        "tidegate cpu serve --thread 1 --budget 1ms --period 10ms --server polling",
+        "tidegate cpu serve --thread 1 --budget 1ms --period 10ms --server deferrable",
         "tidegate cpu serve --thread 1 --budget 1ms --period 10ms --charge 1ms",
         "tidegate cpu serve --thread 1 --budget 1ms --period 10ms --background never",
         "tidegate cpu serve --thread 1 --budget 20ms --period 10ms",

@@ -45,6 +45,23 @@ screens! {
         "tidegate drive import disk -o o.toml",
         "test ! -e o.toml",
     ];
+    /// A data sheet gives tables to plan with, and a proof from them is weak.
+    drive_make: [
+        "tidegate drive make --seek-track 0.5ms --seek-average 8.5ms --seek-full 18ms --rpm 7200 \
+         --rate 110MB/s --write-seek-extra 1ms --size 128KiB,1MiB --name nas -o nas.drive.toml",
+        "tidegate drive show nas.drive.toml",
+        "printf '%s\n' 'drive = \"nas.drive.toml\"' '[[task]]' 'name = \"camera\"' 'count = 8' \
+         'period = \"1s\"' 'size = \"1MiB\"' 'op = \"write\"' > nas.workload.toml",
+        "tidegate check nas.workload.toml",
+        // Never over an existing file, and never from figures that contradict each other.
+        "tidegate drive make --seek-track 0.5ms --seek-average 8.5ms --seek-full 18ms --rpm 7200 \
+         --rate 110MB/s --name nas -o nas.drive.toml",
+        "tidegate drive make --seek-track 0.5ms --seek-average 18ms --seek-full 8.5ms --rpm 7200 \
+         --rate 110MB/s --name nas -o o.drive.toml",
+        "tidegate drive make --seek-track 0.5ms --seek-average 8.5ms --seek-full 18ms --rpm 7200 \
+         --rate 110MB/s --size 1000B --name nas -o o.drive.toml",
+        "test ! -e o.drive.toml",
+    ];
     drive_show_faults: [
         "(cat chips.head; sed -n '/^\\[ssd\\]/,$p' drives/sata-ssd.drive.toml) > s.toml",
         "tidegate drive show s.toml",

@@ -13,6 +13,7 @@
 //! A changed screen fails its test and writes nothing. To accept the change, run
 //! `INSTA_UPDATE=always cargo test -p tidegate --test screens` and read `git diff`.
 
+mod attach;
 mod check;
 mod cpu;
 mod drive;

@@ -75,7 +75,8 @@ fn measured_profile_and_run() {
 }
 
 /// Goal: measured screens fit their terminal too. Method: they are taken at every width; their
-/// figures differ, so only the width of the lines is compared, and that the first line is an answer.
+/// figures differ, so the test checks only the width of the lines, and that the first line is an
+/// answer.
 #[test]
 fn measured_screens_fit() {
     let folder = folder();

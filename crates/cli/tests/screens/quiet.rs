@@ -13,12 +13,15 @@ const WIDE: &str = "10000";
 
 /// Each command with its lines, a preparation first where one is needed. The last line runs with and
 /// without `--quiet`.
-const QUIET: [(&str, &[&str]); 26] = [
+const QUIET: [(&str, &[&str]); 29] = [
     ("check", &["tidegate check tight.toml"]),
     ("verify", &["tidegate check inline.toml --certificate c.json", "tidegate verify c.json"]),
     ("sim", &["tidegate sim recorder.toml --policy noop,fifo --jobs 20"]),
     ("profile", &["tidegate profile fujitsu-max3036rc --plan --only batch"]),
     ("tune", &["sh machine.sh", "tidegate tune sda house.toml --root machine"]),
+    ("attach", &["sh gate.sh", "tidegate attach sda --workload gated.toml --root machine"]),
+    ("detach", &["sh gate.sh", "tidegate detach sda --root machine"]),
+    ("status", &["sh gate.sh", "tidegate status sda --root machine"]),
     ("serve", &["tidegate serve workloads/media.serve.toml --print"]),
     ("ctl", &["tidegate ctl good.ctl status"]),
     ("ctl", &["tidegate ctl good.ctl statistics"]),
@@ -52,13 +55,18 @@ const QUIET: [(&str, &[&str]); 26] = [
 ];
 
 /// Commands whose output differs from run to run, or that only root can run.
-const ONE_LINE: [(&str, &str); 3] = [
+const ONE_LINE: [(&str, &str); 4] = [
     ("profile", "tidegate profile fujitsu-max3036rc --depth 2 --samples 3 --only batch -o x.toml"),
     (
         "nbd measure",
         "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --duration 50ms",
     ),
     ("drive import", "tidegate drive import disk/*.diskspecs -o i.drive.toml"),
+    (
+        "drive make",
+        "tidegate drive make --seek-track 1ms --seek-average 8ms --seek-full 16ms --rpm 7200 \
+         --rate 100MB/s --name made -o made.drive.toml",
+    ),
 ];
 
 /// Commands that are not run here, and why.

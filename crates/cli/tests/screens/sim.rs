@@ -27,6 +27,17 @@ screens! {
         "mv t d.drive.toml",
         "tidegate sim optimist.toml --jobs 300",
     ];
+    /// Periods that step, loads with `count`, streams and lifetimes; and a task without a period, to
+    /// which no policy promises anything.
+    sim_sources: [
+        "tidegate check sources.toml",
+        "tidegate sim sources.toml --policy dqf,fifo --duration 5s",
+        "tidegate check closed.toml",
+        "tidegate check closed.toml --policy fifo",
+        "tidegate sim closed.toml --policy rtio-limit,dqf,noop --jobs 50",
+        "sed 's/^deadline.*//' closed.toml > open.toml",
+        "tidegate check open.toml",
+    ];
     sim_soft: [
         "tidegate sim cheats.toml --policy mdn --jobs 50",
         "tidegate sim cheats.toml --policy mdn --jobs 50 --false-reports camera",
@@ -39,6 +50,9 @@ screens! {
         "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --result r.json",
         "tidegate check recorder.toml -q --result c.json",
         "tail -c 12 c.json",
+        "tidegate report c.json --markdown | grep -A 4 curves",
+        "tidegate check recorder.toml --policy edf -q --result e.json",
+        "tidegate report e.json --markdown | grep -A 2 curves",
         "tidegate check recorder.toml -q --result missing/c.json",
         "tidegate report r.json c.json -o page.html",
         "grep -c '<svg' page.html",
@@ -46,7 +60,7 @@ screens! {
         "tidegate report c.json --markdown | head -n 12",
         "tidegate report r.json -o page.html",
         "tidegate report recorder.toml",
-        "sed 's/\"version\":2,/\"version\":3,/' r.json > newer.json",
+        "sed 's/\"version\":4,/\"version\":5,/' r.json > newer.json",
         "tidegate report newer.json",
     ];
     /// `report` reads the result of every command.

@@ -118,7 +118,7 @@ fn cheat_is_a_soft_task_and_is_not_believed() {
     }
 }
 
-/// The pseudo drive keeps the costs that a proof charges, limited by cost or by count.
+/// The pseudo drive keeps the costs that a proof charges, with batches limited by cost or by count.
 #[test]
 fn bounds_by_cost_are_kept() {
     let (code, sim) = ran(
@@ -138,8 +138,9 @@ fn bounds_by_cost_are_kept() {
     assert_eq!(run["tasks"][0]["bound_ns"], 44_000_000);
 }
 
-/// Goal: the pseudo drive is an adversary for every policy. Method: `fifo` is bounded by the table
-/// of the largest request, which a proof by costs would never reach.
+/// Goal: the pseudo drive is an adversary for every policy. Method: on one workload, requests under
+/// `fifo` take b(1) of the largest request each, as its proof charges, and batches under `dqf` take
+/// the costs that its proof charges.
 #[test]
 fn the_pseudo_disk_is_as_slow_as_the_proof_of_each_policy_allows() {
     let (_, sim) = ran("sed 's/# deadline/deadline/' cost.toml > w.toml
@@ -209,6 +210,7 @@ fn corrected_servers_conform_and_others_do_not() {
         ("hybrid-gradual", true),
         ("polling", true),
         ("deferrable", false),
+        ("spsl", false),
         ("posix-sporadic", false),
         ("posix-sporadic-strict", false),
     ] {

@@ -250,6 +250,12 @@ const CASES: &[Case] = &[
 /// or the reason why they need none.
 const SOURCES: &[(&str, usize, &str)] = &[
     ("attach/src/error.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
+    ("cli/src/attach.rs", 3, "a detach or an undo, which `attach_faults` and `attach_made` run"),
+    (
+        "cli/src/attach/kernel/checks.rs",
+        3,
+        "a check, an undo and a detach, which `attach_made` and others run",
+    ),
     ("cli/src/command_line.rs", 1, "doubts in full; doubts of a simulation in full"),
     ("cli/src/ctl.rs", 1, "an export without its name"),
     ("cli/src/drive/attach.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
@@ -258,6 +264,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("cli/src/nbd.rs", 1, "an export that the server does not have: `nbd_client`"),
     ("cli/src/python.rs", 1, "names the command; `tests/python.rs`"),
     ("cli/src/top.rs", 1, "a live view in a script"),
+    ("cli/src/tune.rs", 1, "a detach, which `attach_made` runs"),
     ("cli/src/verify.rs", 1, "names a file"),
     (
         "cli/src/watch.rs",
@@ -275,6 +282,11 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("engine/src/known_device.rs", 1, "needs a block device: its unit tests read the command"),
     ("engine/src/serve/host.rs", 1, "names a file"),
     ("engine/src/serve/mod.rs", 2, "a store that does not exist; the other names a file"),
+    (
+        "mapping/src/files.rs",
+        1,
+        "the origin of a file, with the detach that `attach_installed` runs",
+    ),
     ("measure/src/journal/file.rs", 1, "names a file"),
     ("measure/src/record.rs", 1, "names a measurement"),
     ("model/src/drive_file.rs", 1, "a drive file without a table"),
@@ -283,6 +295,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("model/src/serve_file.rs", 1, "flushes that were not measured"),
     ("model/src/workload_file.rs", 1, "a processor in place of a disk"),
     ("policy/src/build.rs", 1, "a policy that needs mechanics"),
+    ("report/src/attach.rs", 2, "names commands"),
     ("report/src/drive/attached.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
     ("report/src/drive/list.rs", 1, "names a command"),
     ("report/src/page/wrap.rs", 1, "the start of a command"),
@@ -290,7 +303,6 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("report/src/watch/text.rs", 1, "names a command"),
     ("studies/src/study.rs", 1, "a misspelt study"),
     ("tune/src/install.rs", 2, "the origin of a file, with the undo that `tune_made` runs"),
-    ("tune/src/record.rs", 1, "names a command"),
     ("tune/src/refusal.rs", 1, "names a command"),
     ("watch/src/learned_file.rs", 1, "names commands"),
 ];

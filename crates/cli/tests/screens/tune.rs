@@ -22,10 +22,38 @@ screens! {
         "echo bfq > machine/sys/class/block/sda/queue/scheduler",
         "tidegate tune sda --root machine --status",
         "tidegate tune sda --root machine --status --json",
+        // The disk cannot be tuned any more, and another program is in the real-time class.
+        "echo mq-deadline > machine/sys/class/block/sda/queue/scheduler",
+        "echo host-managed > machine/sys/class/block/sda/queue/zoned",
+        "mkdir -p machine/proc/77 && echo 8196 > machine/proc/77/io_priority",
+        "echo '77 (indexer) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 77 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0' \
+         > machine/proc/77/stat",
+        "tidegate tune sda --root machine --status",
+        "echo none > machine/sys/class/block/sda/queue/zoned && echo bfq > machine/sys/class/block/sda/queue/scheduler",
         "tidegate tune sda --root machine --undo",
         "tidegate tune sda --root machine --undo",
         "cat machine/sys/class/block/sda/queue/scheduler machine/sys/class/block/sda/queue/nr_requests",
         "find machine/etc machine/var -type f",
+    ];
+    tune_running: [
+        "sh machine.sh running",
+        "tidegate tune sda house.toml --root machine",
+        "tidegate tune sda house.toml --root machine --apply",
+        "cat machine/proc/11/io_priority",
+        "echo 0 > machine/proc/12/io_priority",
+        "tidegate tune sda --root machine --status",
+        "tidegate tune sda --root machine --undo",
+        "cat machine/proc/11/io_priority",
+    ];
+    tune_on_btrfs: [
+        "sh machine.sh",
+        "mkdir -p machine/sys/fs/btrfs/1c-2d/devices machine/proc/self && touch machine/sys/fs/btrfs/1c-2d/devices/sda1",
+        "echo '30 1 8:16 / / rw - ext4 /dev/sdb rw' > machine/proc/self/mountinfo",
+        "cd machine/sys/class/block/sda && mkdir sda2 && echo 2 > sda2/partition && echo 8:2 > sda2/dev",
+        "echo '31 1 8:2 / /srv rw - f2fs /dev/sda2 rw' >> machine/proc/self/mountinfo",
+        "tidegate tune sda house.toml --root machine --apply",
+        "tidegate tune sda --root machine --status",
+        "tidegate tune sda --root machine --status --json",
     ];
     tune_refused: [
         "sh machine.sh crypt",

@@ -66,8 +66,8 @@ values! {
         };
     ];
     check_soft_promises_stand_beside_the_verdict: [
-        // Either of two tasks can lead; each batch exceeds the p99.9 of 10,000 samples with a
-        // probability of slightly more than 0.2 %.
+        // Either of two tasks can lead the batch that is late; each batch exceeds the p99.9 of
+        // 10,000 samples with a probability of slightly more than 0.2 %.
         "tidegate check soft.toml --batch 2 --json", 1, {
             "/verdict": "not_proven",
             "/tasks/0/soft/0/quantile_ppm": 999_000,
@@ -124,7 +124,8 @@ values! {
         };
     ];
     cpu_check: [
-        // Of 6 ms: 2 + 2 * 1; 2 + 1 + min(1, 2); 2 + 1/4 * (6 + 4 - 1).
+        // The demand of both tasks in 6 ms, the second's deadline. Ceil: 2 + 2 * 1; refined: 2 + 1
+        // + min(1, 2); hyperbolic: 2 + 1/4 * (6 + 4 - 1).
         "tidegate cpu check processor.toml --json", 0, {
             "/verdict": "proven",
             "/tasks/1/response_ns_max": 3_000_000,
@@ -148,7 +149,8 @@ values! {
             "/limited_by": null,
         };
     ];
-    /// R = 1 + 0.4 + 0.1 R; by the points up to 10 ms it is 0.5; the margin comes on top.
+    /// With the line of the profile, R = 1 + 0.4 + 0.1 R. With its points, R = 1 + 0.5. A margin is
+    /// added to either.
     cpu_check_interference_counts_above_every_task: [
         "cat processor.toml interference.toml > w.toml && tidegate cpu check w.toml --json", 0, {
             "/tasks/0/response_ns_max": 1_555_556,
@@ -244,8 +246,8 @@ values! {
             "/runs/0/servers/0/executed_in_period_ns_max": 5_000_000,
         };
     ];
-    /// Blocking and interference at their worst: 2 + 4 + 9 + 5 = 20 for the one, and the least R =
-    /// 30 + 2 + 9 + R / 4 for the other, 54.7.
+    /// Blocking and interference at their worst: 2 + 4 + 9 + 5 = 20 ms for `urgent`, and the least
+    /// R = 30 + 2 + 9 + R / 4 for `other`, 54.7 ms.
     cpu_sim_blocking_and_interference: [
         "tidegate cpu check disturbed.toml --json", 0, {
             "/tasks/0/response_ns_max": 20_000_000,

@@ -39,6 +39,14 @@ fn a_service_is_asked_and_told_and_stopped() {
     assert_eq!((code, &seen["exports"][1]["name"]), (0, &Value::from("rest")));
     let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "statistics"]);
     assert!(code == 0 && stdout.contains("in flight"), "{stdout}");
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.ctl", "statistics", "--result", "s.json"]);
+    assert!(code == 0 && stdout.contains("in flight"), "{stdout}{stderr}");
+    let (code, stdout, stderr) = folder.run(&["report", "s.json", "--markdown"]);
+    for said in ["- Policy: dqf", "- Running for: ", "### Exports", "| camera | 0 |", "| rest |"] {
+        assert!(code == 0 && stdout.contains(said), "{said}: {stdout}{stderr}");
+    }
+    let (code, _, stderr) = folder.run(&["ctl", "s.ctl", "status", "--result", "t.json"]);
+    assert!(code == 2 && stderr.contains("applies to `statistics`"), "{stderr}");
     let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "missed", "camera"]);
     assert!(code == 0 && stdout.contains("has no effect"), "{stdout}");
     let (code, _, stderr) = folder.run(&["ctl", "s.ctl", "ended", "nobody"]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a service survives drives that fail, hang and vanish, and logs without a reader. Method:
+//! Goal: a service survives drives that fail, hang and vanish, and a log that nobody reads. Method:
 //! faults are injected below and beside a server.
 //!
 //! The drive is a file in user space (`nbdfuse`) whose data another nbdkit keeps in memory: its
@@ -120,7 +120,8 @@ fn a_drive_that_fails_is_said_and_nothing_acknowledged_is_lost() {
         assert!(failed.contains(&a.write(0, &[3; 4096], false).unwrap()), "{number}");
         assert_eq!(a.read(0, 4096).unwrap(), Err(number));
         drive.fail(false);
-        // A client without a fault does not notice, and the connection of the other continues.
+        // `b`, whose requests did not fail, has noticed nothing, and the connection of `a`
+        // continues.
         assert_eq!(b.read(0, 4096).unwrap().unwrap(), vec![2; 4096]);
         assert_eq!(a.read(0, 4096).unwrap().unwrap(), vec![1; 4096]);
         assert_eq!(b.flush().unwrap(), 0);
@@ -187,8 +188,8 @@ fn with_log(folder: &Folder, log: Stdio) -> Option<Server> {
     is_possible.then(|| Server::spawn(folder, &mut command))
 }
 
-/// Goal: a blocked log stops nothing. Method: a drive that exceeds its table each time, so that
-/// there are messages while it runs, and the results at its end.
+/// Goal: a blocked log stops nothing. Method: a drive that exceeds its table each time, so that the
+/// service logs messages while it runs, and its results at the end.
 #[test]
 fn a_log_that_takes_nothing_stops_nobody() {
     let full = || Stdio::from(std::fs::File::options().write(true).open("/dev/full").unwrap());

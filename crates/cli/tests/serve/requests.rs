@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: `serve --log` writes a row for each request, when the service ends, and no more rows than
-//! asked for; nothing about the log decides whether the service starts or how it ends. Method: a few
-//! requests of two exports, and the file.
+//! Goal: `serve --log` writes a row for each request when the service ends, but at most
+//! `--log-rows` of them; the log affects neither whether the service starts nor how it ends.
+//! Method: a few requests of two exports, and the file.
 
 use std::process::{Command, Stdio};
 
@@ -90,8 +90,8 @@ fn a_service_starts_beside_earlier_logs_and_without_one() {
     }
 }
 
-/// Goal: a full disk is said when it is full, the whole rows before are kept, and the service ends
-/// as usual. Method: a limit on the size of files.
+/// Goal: a full disk is reported as soon as it is full, the whole rows before are kept, and the
+/// service ends as usual. Method: a limit on the size of files.
 #[test]
 fn a_full_disk_ends_the_log_and_not_the_service() {
     const REQUESTS: usize = 200;
@@ -104,7 +104,7 @@ fn a_full_disk_ends_the_log_and_not_the_service() {
     command.current_dir(folder.path()).args(["-c", limited, "sh", env!("CARGO_BIN_EXE_tidegate")]);
     command.args(["serve", "s.toml", "--log", "rows.csv"]);
     let mut server = spawn(&folder, command);
-    // Its store is made by now.
+    // The service has created its store by now.
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     done("prlimit", &["--pid", pid.trim(), "--fsize=4096"]);
     let mut backup = Client::connect(&server.socket(), "backup").unwrap();

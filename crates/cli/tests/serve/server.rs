@@ -219,7 +219,7 @@ pub(crate) fn uri(socket: &Path, export: &str) -> String {
 pub(crate) fn image(folder: &Folder, name: &str, mib: usize) -> Option<PathBuf> {
     let path = folder.path().join(name);
     std::fs::write(&path, vec![0_u8; mib << 20]).unwrap();
-    // Unwritten data is in the page cache, which the server refuses.
+    // The server refuses a file with data in the page cache that is not written yet.
     std::fs::File::open(&path).unwrap().sync_all().unwrap();
     let probe = ["profile", name, "--only=batch", "--samples=1", "--size=4KiB", "--depth=1"];
     let (code, _, stderr) = folder.run(&probe);

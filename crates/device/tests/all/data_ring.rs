@@ -72,7 +72,7 @@ fn write_and_read(mut fixture: TestRing<DataRing>) {
 }
 
 /// Goal: no wake-up is missed, whenever it comes, and none counts twice. Method: a thread wakes the
-/// ring after each message; each wait must end long before its time-out.
+/// ring twice for each message that it gets; each wait must end long before its time-out.
 #[test]
 fn every_wake_up_wakes_the_sleeper_once() {
     for look in [Duration::ZERO, Duration::from_us(60), Duration::from_ms(1)] {
@@ -87,7 +87,7 @@ fn sees_every_wake_up(mut fixture: TestRing<DataRing>, waker: &Waker) {
     let (ask, asked) = std::sync::mpsc::channel::<u64>();
     let waking = std::thread::spawn(move || {
         for turn in asked {
-            // Before, while and after the sleeper goes to sleep.
+            // The delays end before, while and after the sleeper goes to sleep.
             std::thread::sleep(std::time::Duration::from_micros(turn % 7 * 30));
             waker.wake();
             waker.wake();
@@ -288,7 +288,8 @@ fn a_dropped_ring_waits_for_no_client() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(5));
 }
 
-/// A silent send that has succeeded is not reported: the dropped ring waited for that report.
+/// Goal: dropping a ring does not wait for a silent send that has succeeded, because the kernel
+/// does not report it.
 #[test]
 fn a_dropped_ring_does_not_wait_for_a_silent_send() {
     let Some((mut fixture, _target, _waker)) = on_file(Access::ReadOnly) else { return };

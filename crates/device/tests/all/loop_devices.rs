@@ -94,7 +94,7 @@ fn a_name_that_is_no_text_is_no_hiding_place() {
 }
 
 /// The name under which the file was attached is removed, and another file has the name that the
-/// kernel shows instead.
+/// kernel now shows for the backing file.
 #[test]
 fn a_file_that_lost_the_name_is_still_the_one() {
     let (folder, path) = laid_out("image");
@@ -175,8 +175,8 @@ fn told_to_somebody(folder: &TempDir, path: &Path) -> Option<String> {
     chown(path, Some(SOMEBODY), Some(SOMEBODY)).expect("root may");
     // That user may have no access to the build directory.
     let program = at(folder, "program");
-    // Another process makes the copy: a process just started could still hold this process's open
-    // file descriptor for writing.
+    // `cp` makes the copy: if this process wrote it, a child that was just started could still hold
+    // the descriptor for writing, and the copy could not be executed.
     let mut copy = Command::new("cp");
     copy.arg(std::env::current_exe().expect("we run")).arg(&program);
     assert!(copy.status().expect("coreutils").success());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much memory and how many descriptors a server can take, whatever its clients do.
+//! Computes the most memory and descriptors that a server can use, whatever its clients do.
 
 use std::fmt;
 
@@ -10,23 +10,24 @@ use tidegate_model::{Bytes, ExportSpec};
 use super::tls;
 use crate::service::connections::{BEST_EFFORT_BYTES, INPUT_BYTES, KEPT_BYTES, room_bytes};
 
-/// The size of a TCP socket's buffers as it is requested; the kernel takes twice as much.
+/// The size that is requested for each buffer of a TCP socket; the kernel allocates twice as much.
 pub(super) const TCP_BUFFER_BYTES: usize = 256 << 10;
 
-/// The descriptors besides clients: the target, rings, control socket, metrics and their peers.
+/// The descriptors that are not for clients: the target, rings, control socket, metrics and their
+/// peers.
 const DESCRIPTORS_KEPT: usize = 128;
 
 /// The memory of the program itself: code, stacks, statistics, the control socket's peers.
 const PROGRAM_BYTES: u64 = 96 << 20;
 
-/// The memory of a guest: one option, one reply, and what the kernel keeps of a socket.
+/// The memory of a guest: one option, the replies to it, and the kernel's data for its socket.
 const GUEST_BYTES: u64 = 64 << 10;
 
 /// The memory of a connection besides its buffers.
 const CONNECTION_BYTES: u64 = 8 << 10;
 
 /// The memory of an encrypted connection's thread: its stack, the buffers for both directions, and
-/// what OpenSSL keeps.
+/// OpenSSL's data.
 const TLS_BYTES: u64 = (tls::STACK_BYTES + 3 * tls::PIECE_BYTES + (128 << 10)) as u64;
 
 /// The largest amounts of memory and descriptors that a server can take.
@@ -43,13 +44,13 @@ pub struct Footprint {
     pub rest: Bytes,
     /// The number of connections that can exist at once.
     pub connection_count: usize,
-    /// The number of descriptors for all of them.
+    /// The number of descriptors that the whole server can use.
     pub descriptors: usize,
 }
 
 impl Footprint {
-    /// Computes the footprint of a server. `exports` has each export with the size of its requests'
-    /// largest part. `later_count` exports without a contract can be admitted later.
+    /// Computes the footprint of a server. `exports` yields each export, with the largest size of a
+    /// part of its requests. `later_count` exports without a contract can be admitted later.
     pub(crate) fn of<'a>(
         exports: impl Iterator<Item = (&'a ExportSpec, usize)>,
         later_count: usize,
@@ -108,8 +109,7 @@ impl fmt::Display for Footprint {
     }
 }
 
-/// Returns the size of the kernel's buffers at both ends of a Unix socket. A buffer is charged to
-/// its sender; the clients' buffers are charged to them.
+/// Returns the size of the kernel's buffers at both ends of a Unix socket.
 fn unix_buffers() -> u64 {
     // The kernel's default for a page size of 4 KiB.
     const DEFAULT: u64 = 212_992;

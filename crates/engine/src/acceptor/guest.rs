@@ -31,7 +31,7 @@ pub(super) enum Fate {
 /// A client that has not entered an export yet.
 pub(super) struct Guest {
     pub(super) socket: Socket,
-    /// Its name, for the log and for shares.
+    /// The client's address or process, for the log and for the count of guests per source.
     pub(super) source: String,
     /// `None` while it begins to encrypt.
     handshake: Option<Handshake>,
@@ -58,7 +58,7 @@ impl Guest {
         if has_output { PollFlags::OUT } else { PollFlags::IN }
     }
 
-    /// Does everything that is possible now.
+    /// Continues the handshake as far as possible without blocking.
     pub(super) fn turn(
         &mut self,
         exports: &mut Exports<'_>,

@@ -139,8 +139,8 @@ impl Drop for Listener {
     }
 }
 
-/// Removes the socket of a killed server; refuses a socket that is in use or cannot be made. Removes
-/// nothing else.
+/// Removes the socket of a killed server; refuses a socket that is in use or cannot be made.
+/// Removes nothing else.
 fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
     if !is_left_behind(path)? {
         return Ok(());

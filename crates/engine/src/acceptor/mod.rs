@@ -7,9 +7,9 @@
 //!                |  too slow, too many, wrong: closed
 //! ```
 //! # Bound
-//! [`ServerLimits::handshakes`] guests, each with one option and one reply in memory. If there are
-//! more, the oldest guest from the source with the most guests is closed, so clients that never
-//! finish the handshake cannot keep others out.
+//! [`ServerLimits::handshakes`] guests, each with one option and the replies to it in memory. If
+//! there are more, the oldest guest from the source with the most guests is closed, so clients that
+//! never finish the handshake cannot keep others out.
 
 mod bound;
 mod catalogue;
@@ -49,7 +49,7 @@ pub(crate) use self::tls::Encryption;
 /// The largest number of connections accepted in one iteration.
 const ACCEPTED_MAX: usize = 64;
 
-/// How long no guest is accepted after the process has run out of descriptors.
+/// The time for which no guest is accepted after the process has run out of descriptors.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The longest wait without an event.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Log lines that clients cause: limited in rate by source and together, and without the client's
+//! Log lines that clients cause: limited in rate, per source and in total, and without the client's
 //! control characters.
 
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl Notices {
         Self { say, limits: Limits::default() }
     }
 
-    /// Writes a line about a source, unless there were too many.
+    /// Writes a line about a source, unless a limit is reached.
     pub(super) fn say(&mut self, source: &str, line: &str) {
         let (is_written, suppressed) = self.limits.count(Instant::now(), source);
         if suppressed > 0 {

@@ -2,10 +2,10 @@
 //! Limits the connections of each export, so that no export uses up the others' connections.
 //!
 //! ```text
-//!   total = the share of each export that exists or may be admitted
+//!   total = sum of the shares of all exports that exist or may be admitted
 //! ```
 //! If the process has too few descriptors for all shares, exports take what is left, but the first
-//! connection of each export always has a place.
+//! connection of each export always has a slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct PlaceTaken {
 
 impl SlotGuard for PlaceTaken {}
 
-/// No slot is left for another connection of an export, which has `count`.
+/// No slot is left for another connection of an export, which has `count` connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Crowded {
     pub(crate) count: usize,
@@ -49,7 +49,7 @@ impl Places {
         let mut taken = self.lock();
         let count = taken.get(export).copied().unwrap_or(0);
         let all: usize = taken.values().sum();
-        // Exports that have no connection keep one place each.
+        // Each export without a connection keeps one slot.
         let kept = export_count.saturating_sub(taken.len());
         let is_full = if count == 0 { all >= self.total } else { all + kept >= self.total };
         if count >= self.per_export || is_full {

@@ -89,7 +89,8 @@ impl Encryption {
         })
     }
 
-    /// Starts the thread of a connection; returns the plain end.
+    /// Starts the thread of a connection; returns the service's end of the pair, which is not
+    /// encrypted.
     pub(super) fn start(&self, socket: &Socket, time_left: Duration) -> io::Result<OwnedFd> {
         let (ours, theirs) = UnixStream::pair()?;
         let ssl = Ssl::new(&self.context).map_err(io::Error::other)?;
@@ -268,7 +269,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs [`carry`] on a thread; returns both other ends, and a channel that says when it returned.
+    /// Runs [`carry`] on a thread; returns both other ends, and a channel that says when it
+    /// returned.
     fn carried() -> (TcpStream, UnixStream, mpsc::Receiver<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

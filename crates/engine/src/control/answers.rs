@@ -7,10 +7,12 @@ use tidegate_model::{Beyond, Duration, ExportContract, ExportSpec};
 use tidegate_stats::Distribution;
 
 use super::wire::{
-    AdmittedExport, ContractStatus, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed,
-    RealTimeStatus, RemovedExport, Statistics, Status,
+    AdmittedExport, ContractStatus, Distributions, DriveFigures, ExportBound, ExportDistribution,
+    ExportFigures, ExportStatus, Failed, RealTimeStatus, RemovedExport, Statistics, Status,
 };
-use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Removed, View};
+use crate::service::{
+    Admitted, ChangeError, ExportStatistics, Look, Offer, Refusal, Removed, View,
+};
 
 /// The error of a request, and the user's next step.
 #[derive(Debug)]
@@ -195,13 +197,16 @@ fn contract(contract: &ExportContract) -> ContractStatus {
 }
 
 pub(super) fn statistics(view: &View) -> Result<Statistics, Fault> {
-    let look = view.look().ok_or_else(no_answer)?;
+    view.look().as_ref().map(statistics_of).ok_or_else(no_answer)
+}
+
+fn statistics_of(look: &Look) -> Statistics {
     let (offer, seen) = (&look.offer, &look.seen);
     let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let figures = |(index, (export, bound)): (usize, (&ExportSpec, &Option<Duration>))| {
         export_figures(export, *bound, &seen.exports[index], look.is_export_degraded(index))
     };
-    Ok(Statistics {
+    Statistics {
         uptime_ns: seen.now.ns(),
         is_degraded: look.is_degraded(),
         degradations: seen.guarantee.degradations,
@@ -217,7 +222,26 @@ pub(super) fn statistics(view: &View) -> Result<Statistics, Fault> {
             overrun_ns_max: seen.overrun_max.ns(),
             stalls: seen.stalls,
         },
-    })
+    }
+}
+
+pub(super) fn distributions(view: &View) -> Result<Distributions, Fault> {
+    let look = view.look().ok_or_else(no_answer)?;
+    let exports = look.offer.exports().iter().zip(&look.seen.exports);
+    let of_export = |(export, seen): (&ExportSpec, &ExportStatistics)| {
+        let steps = limited(export, seen).steps();
+        ExportDistribution {
+            name: export.name.clone(),
+            response_ns_steps: steps.into_iter().map(|(at, count)| (at.ns(), count)).collect(),
+        }
+    };
+    let distributions = exports.map(of_export).collect();
+    Ok(Distributions { statistics: statistics_of(&look), distributions })
+}
+
+/// Returns the response times that the bound limits; for best effort, all.
+fn limited<'a>(export: &ExportSpec, seen: &'a ExportStatistics) -> &'a Distribution {
+    if export.contract.is_some() { &seen.bounded } else { &seen.responses }
 }
 
 /// Quantiles, in parts per million.
@@ -232,7 +256,7 @@ fn export_figures(
     is_degraded: bool,
 ) -> ExportFigures {
     let contract = export.contract.as_ref();
-    let responses: &Distribution = if contract.is_some() { &seen.bounded } else { &seen.responses };
+    let responses = limited(export, seen);
     ExportFigures {
         name: export.name.clone(),
         requests: seen.bounded_counts.count() + seen.best_effort_counts.count(),

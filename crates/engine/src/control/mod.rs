@@ -4,6 +4,7 @@
 //! ```text
 //!   {"do":"status"}       the exports, their bounds, and whether these still hold
 //!   {"do":"statistics"}   the statistics so far
+//!   {"do":"distributions"}   the response times so far, as steps
 //!   {"do":"missed","export":"camera-1"}   its client missed a deadline   } used by regulators
 //!   {"do":"ended","export":"camera-1"}    its stream ended               } that notices steer
 //!   {"do":"check","export":{..}}   would it be admitted? Takes the keys of an [[export]]
@@ -37,7 +38,7 @@ use serde::Serialize;
 use tidegate_model::NewExport;
 use tidegate_policy::NoticeKind;
 
-use self::answers::{Fault, admitted, removed, statistics, status};
+use self::answers::{Fault, admitted, distributions, removed, statistics, status};
 use self::request::Request;
 use self::wire::{AdmittedExport, Done, Failed, Heard, Noted, RemovedExport};
 use crate::peers::{Answer, LogSink, PathListener, Peers, Protocol, Refusal, Reply};
@@ -105,6 +106,7 @@ impl ControlProtocol {
         match request {
             Request::Status => now(status(&view)),
             Request::Statistics => now(statistics(&view)),
+            Request::Distributions => now(distributions(&view)),
             Request::Missed { export } => now(notice(&view, &export, NoticeKind::DeadlineMissed)),
             Request::Ended { export } => now(notice(&view, &export, NoticeKind::StreamEnded)),
             Request::Check { export } => {

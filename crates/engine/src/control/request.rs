@@ -12,6 +12,7 @@ use super::wire::{Asked, ExportPart, Verb};
 pub(super) enum Request {
     Status,
     Statistics,
+    Distributions,
     Missed {
         export: String,
     },
@@ -51,6 +52,7 @@ impl Request {
         Ok(match verb {
             Verb::Status => Self::Status,
             Verb::Statistics => Self::Statistics,
+            Verb::Distributions => Self::Distributions,
             Verb::Missed => Self::Missed { export: name(verb, export)? },
             Verb::Ended => Self::Ended { export: name(verb, export)? },
             Verb::Check => Self::Check { export: new_export(export)? },
@@ -180,6 +182,7 @@ mod tests {
                 let verb = match request {
                     Request::Status => "status",
                     Request::Statistics => "statistics",
+                    Request::Distributions => "distributions",
                     Request::Missed { .. } => "missed",
                     Request::Ended { .. } => "ended",
                     Request::Check { .. } => "check",

@@ -378,7 +378,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert_eq!(fixture.service.bounds()[0], Some(before));
     assert!(fixture.service.export("second").is_none());
     assert_eq!(export.read(0, &mut [0; 4096]), Err(crate::service::CallError::Removed));
-    // Its range is free, its data is still there, and the old handle gets no data.
+    // The removed export's range is free, its data is still there, and the old handle gets no data.
     let again = fixture.ask_second("admit", 1);
     assert_eq!((&again["ok"], &again["offset_bytes"]), (&true.into(), &(2 << 20).into()));
     let mut found = [0; 4096];

@@ -17,6 +17,8 @@ tidegate_model::names! {
         Status => "status",
         /// Asks for what was measured so far: [`Statistics`].
         Statistics => "statistics",
+        /// Asks for the distributions of the response times: [`Distributions`].
+        Distributions => "distributions",
         /// Reports that an export's client missed a deadline: [`Heard`].
         Missed => "missed",
         /// Reports the end of an export's stream: [`Heard`].
@@ -47,7 +49,9 @@ impl Verb {
     /// Returns the part with which a request with this verb identifies its export.
     pub const fn export(self) -> ExportPart {
         match self {
-            Self::Status | Self::Statistics | Self::Stop => ExportPart::Absent,
+            Self::Status | Self::Statistics | Self::Distributions | Self::Stop => {
+                ExportPart::Absent
+            }
             Self::Missed | Self::Ended | Self::Remove => ExportPart::Name,
             Self::Check | Self::Admit => ExportPart::New,
         }
@@ -57,7 +61,12 @@ impl Verb {
     pub const fn is_about_change(self) -> bool {
         match self {
             Self::Check | Self::Admit | Self::Remove => true,
-            Self::Status | Self::Statistics | Self::Missed | Self::Ended | Self::Stop => false,
+            Self::Status
+            | Self::Statistics
+            | Self::Distributions
+            | Self::Missed
+            | Self::Ended
+            | Self::Stop => false,
         }
     }
 }
@@ -280,6 +289,25 @@ pub struct Statistics {
     pub drive: DriveFigures,
 }
 
+/// The statistics so far, with the distributions of the exports' response times.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distributions {
+    /// The statistics at the same instant.
+    #[serde(flatten)]
+    pub statistics: Statistics,
+    /// All exports, in the same order.
+    pub distributions: Vec<ExportDistribution>,
+}
+
+/// The response times of one export, of the same requests as in [`ExportFigures`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportDistribution {
+    /// Its name.
+    pub name: String,
+    /// Pairs of a time and the number of responses above the pair before that do not exceed it.
+    pub response_ns_steps: Vec<(u64, u64)>,
+}
+
 /// An export's statistics. Response times cover the requests that the contract's bound limits; for
 /// best effort, all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -290,24 +318,25 @@ pub struct ExportFigures {
     pub requests: u64,
     /// The number of completed requests that were served as best effort.
     pub requests_best_effort: u64,
-    /// The number that missed their deadline.
+    /// The number of requests that missed their deadline.
     pub misses: u64,
-    /// The number that exceeded their bound.
+    /// The number of requests that exceeded their bound.
     pub exceeded: u64,
     /// The largest excess over the bound.
     #[serde(default)]
     pub excess_ns_max: u64,
-    /// The number whose excess the lateness of drive and host does not explain.
+    /// The number of requests whose excess over the bound is larger than the lateness of drive and
+    /// host.
     pub unexplained: u64,
-    /// The number beyond the contract.
+    /// The number of requests beyond the contract.
     pub beyond: u64,
-    /// The number that the drive failed.
+    /// The number of requests that the drive failed.
     pub failed: u64,
-    /// The number that are not complete.
+    /// The number of requests that are not complete.
     pub outstanding: u64,
     /// The number of further requests that the contract allows now.
     pub tokens: u32,
-    /// The largest number that the contract allows at once; 0 without a contract.
+    /// The largest number of requests that the contract allows at once; 0 without a contract.
     pub tokens_max: u32,
     /// The number of bytes read and written.
     pub transferred_bytes: u64,
@@ -364,7 +393,7 @@ pub struct DriveFigures {
     pub stalls: u64,
 }
 
-/// An export that is admitted, or would be, and all bounds with it.
+/// An export that was admitted, or would be, and the bounds of all exports with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmittedExport {
     /// Its name.
@@ -396,7 +425,7 @@ pub struct RemovedExport {
     pub is_free: bool,
     /// The number of completed requests.
     pub requests: u64,
-    /// The number that missed their deadline.
+    /// The number of requests that missed their deadline.
     pub misses: u64,
     /// The longest response time.
     pub response_ns_max: Option<u64>,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The part of HTTP that one page needs (RFC 9112): a request head, one reply, then close.
 
+use tidegate_metrics::Format;
+
+use super::accept::asked_for;
 use super::exposition::exposition;
-use super::text_format::{Format, asked_for};
 use crate::peers::{Answer, Protocol, Refusal, Reply};
 use crate::service::View;
 
@@ -69,7 +71,7 @@ impl Protocol for Page {
 impl Page {
     fn page(&self, format: Format, has_body: bool) -> Vec<u8> {
         match exposition(&self.view) {
-            Some(page) => reply("200 OK", format.content_type(), &format.text(page), has_body),
+            Some(page) => reply("200 OK", format.content_type(), &page.into_text(format), has_body),
             None => {
                 reply("503 Service Unavailable", PLAIN, "the service does not reply\n", has_body)
             }

@@ -5,11 +5,11 @@
 //! The only page is `/metrics`, for `GET` and `HEAD`; each reply closes its connection. Every user
 //! of this machine can read it, so it shows no data of the exports.
 
+mod accept;
 mod exposition;
 mod http;
 #[cfg(test)]
 pub(crate) mod tests;
-mod text_format;
 
 use std::io;
 use std::net::SocketAddr;

@@ -106,7 +106,7 @@ impl<S: Read + Write> Peer<S> {
         (!is_paced && self.later.is_none()).then_some(PollFlags::IN)
     }
 
-    /// Does everything that is possible now.
+    /// Reads, executes and replies as far as possible without blocking.
     pub(super) fn turn<P: Protocol>(&mut self, now: Instant, protocol: &mut P) -> Fate {
         let fate = self.advance(now, protocol);
         let is_in_time = self.later.is_some() || now.duration_since(self.since) < PATIENCE;

@@ -32,8 +32,9 @@ impl ControlPlane {
 
 impl Prepared {
     /// Opens the control plane that the file asks for. It calls `stop` when a peer of the control
-    /// socket requests the end or the service has ended by itself; `stop` must not wait for the
-    /// end. `say` gets the grade of the bounds with its doubts, and warnings, one line each.
+    /// socket requests the end of the service, or when the service has ended by itself; `stop` must
+    /// not wait for that end. `say` gets the grade of the bounds with its doubts, and warnings, one
+    /// line per call.
     ///
     /// # Errors
     /// [`ServeError::ControlPlane`].

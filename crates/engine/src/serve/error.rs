@@ -34,7 +34,7 @@ pub enum ServeError {
     /// The backing, or a simulated drive's store, cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The policy predicts service times of another device.
+    /// The policy cannot predict this device's service times.
     #[error(transparent)]
     UnknownDevice(#[from] UnknownDevice),
     /// A contract cannot be proved.
@@ -86,7 +86,7 @@ pub enum ServeError {
     },
     /// The process may not have enough descriptors.
     #[error(
-        "the server needs {needed} descriptors and may have {descriptors}: raise the limit          (`ulimit -n`, or LimitNOFILE= in the unit), or lower [limits] connections"
+        "the server needs {needed} descriptors and may have {descriptors}: raise the limit (`ulimit -n`, or LimitNOFILE= in the unit), or lower [limits] connections"
     )]
     Descriptors {
         /// The number that all connections together need.

@@ -17,7 +17,7 @@ const TRIED_FOR: Wall = Wall::from_secs(2);
 /// The result of a proof of exports.
 pub(super) struct Proved {
     pub(super) answer: Answer,
-    /// The bound of each export; `None` if it has no contract, or none is known.
+    /// The bound of each export; `None` if it has no contract, or no bound is known.
     pub(super) bounds: Vec<Option<Duration>>,
     /// The indices of the exports whose contracts would not be kept.
     pub(super) late: Vec<usize>,
@@ -34,7 +34,7 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
     /// set.
     ///
     /// # Complexity
-    /// A method begins no further proof after two seconds.
+    /// No method begins a proof later than two seconds after this call.
     pub(super) fn new(prove: P) -> Self {
         Self { prove, until: Instant::now() + TRIED_FOR }
     }

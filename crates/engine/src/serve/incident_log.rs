@@ -5,12 +5,12 @@
 //! hundreds of lines; the next line counts the suppressed overruns. The service's thread only puts
 //! each event into a channel, so a slow reader of the log does not delay it.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::peers::LogSink;
-use crate::service::{Incident, Overrun, Stall};
+use crate::service::{Incident, Incidents, Overrun, Stall};
 
 /// The shortest time between two lines about overruns.
 const QUIET: Duration = Duration::from_secs(1);
@@ -18,13 +18,13 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The thread's stack size: the thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Starts a thread that logs incidents until their service ends. Calls `end` if the service ended by
-/// itself.
+/// Starts a thread that logs incidents until their service ends. Calls `end` if the service ended
+/// by itself.
 ///
 /// # Errors
 /// If no thread can be started.
 pub(super) fn start(
-    incidents: Receiver<Incident>,
+    incidents: Incidents,
     say: LogSink,
     end: impl Fn() + Send + 'static,
 ) -> std::io::Result<JoinHandle<()>> {
@@ -86,10 +86,10 @@ fn sentence(incident: &Incident) -> String {
     }
 }
 
-/// Decides which overruns are logged, without regard to the time of day.
+/// Decides which overruns are logged. The caller passes the time.
 #[derive(Debug, Default)]
 struct Lines {
-    /// No line before this instant.
+    /// No line is written before this instant.
     next: Option<Instant>,
     /// The number of the last overrun that was logged, on its own line or within a count.
     told: u64,
@@ -119,7 +119,7 @@ impl Lines {
             return line;
         }
         self.next = Some(now + QUIET);
-        // Overruns with missing numbers were lost in the channel; they are counted too.
+        // Overruns whose numbers are missing were lost in the channel; they are counted too.
         let lost = overrun.number - self.told - 1;
         self.told = overrun.number;
         let more = if lost > 0 { format!(", and {lost} more before it") } else { String::new() };

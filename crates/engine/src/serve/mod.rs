@@ -169,7 +169,8 @@ impl Prepared {
         }
     }
 
-    /// Checks the same without looking for a backing: whether it is large enough remains open.
+    /// Checks the exports as [`Self::check_layout`] does, but without looking for a backing, so it
+    /// does not check that a backing is large enough.
     ///
     /// # Errors
     /// [`ServeError::Faulty`] with the position in the file.
@@ -231,8 +232,8 @@ impl Prepared {
         self.open_with(is_forced, 0, None)
     }
 
-    /// Opens the store and starts to serve, with room for this many connections, and for requests of
-    /// this many bytes.
+    /// Opens the store and starts to serve, with room for this many connections, and for requests
+    /// of this many bytes.
     fn open_with(
         &self,
         is_forced: bool,
@@ -296,8 +297,8 @@ impl Prepared {
         Ok(Service::start(params, make)?)
     }
 
-    /// Refuses contracts whose proof predicts the service times of another device. A simulated
-    /// drive needs no check: its file is the device.
+    /// Refuses contracts whose proof predicts service times, unless the drive file was measured on
+    /// this device. A simulated drive needs no check: its file is the device.
     fn check_device(&self, facts: &DeviceFacts) -> Result<(), ServeError> {
         let is_promised = self.file.has_promises() && self.is_proven();
         if let (true, Some(drive), Some((bound, _))) = (is_promised, &self.drive, &self.bound) {
@@ -356,7 +357,7 @@ impl Prepared {
             exports,
             arrangement,
             is_measured: self.drive.is_some(),
-            // A simulated drive's store is a separate file; a device must be asked.
+            // A simulated drive's store is a file, which can be trimmed; a device must be asked.
             can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
             size_max: self.size_max(layout)?,

@@ -153,8 +153,8 @@ pub(crate) fn arrangement(
 ) -> Arrangement {
     let plan = assessment.tolerant_plan(workload);
     let window = window_of(workload, &plan);
-    // Without a promise nothing was proved about this store and this load: the assessment charges
-    // no flushes, and counts streams without figures as best effort.
+    // Without a hard contract nothing was proved about this store and this load: the assessment
+    // charges no flushes, and counts streams without figures as best effort.
     let (bounds, premises) = if exports.iter().any(ExportSpec::is_promised) {
         (bounds(assessment, exports), assessment.premises.clone())
     } else {

@@ -5,8 +5,9 @@
 //! refused with the reason. Exports that were admitted through the control socket and that the file
 //! does not name stay.
 //!
-//! The data must be where a restart would look for them, so an export that is admitted gets the place
-//! that a restart would give it, and an export that a restart would place elsewhere is reported.
+//! The data must be where a restart would look for them, so an export that is admitted gets the
+//! place that a restart would give it, and an export that a restart would place elsewhere is
+//! reported.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -67,7 +68,7 @@ impl Server {
     /// called meanwhile. While a change waits, clients of exports without a contract may wait too.
     ///
     /// A change that is refused is tried again after others, which may have made room for it. If
-    /// everything in the file can be served together, the order of its exports decides nothing.
+    /// everything in the file can be served together, the order of its exports does not matter.
     ///
     /// # Errors
     /// [`ServeError`] for a file that cannot be read or is faulty; then nothing has changed.
@@ -80,7 +81,7 @@ impl Server {
             let why = format!("`{key}` cannot change while the service runs: restart it");
             reloaded.refused.push(why);
         }
-        // Faults of the file come first: a file that changes nothing must not change the names.
+        // Faults of the file are found first: a faulty file must not change the names.
         let changes = reloaded.changes(&next, &view)?;
         let names: Vec<String> = next.file.export_names().map(str::to_owned).collect();
         let old = std::mem::replace(&mut self.names, names);
@@ -99,7 +100,8 @@ impl Server {
             };
             reloaded.refused.push(format!("`{name}` {effect}: {error}"));
             if let (Wanted::Remove, true) = (change, view.export(&name).is_some()) {
-                // It is still the file's, so the next reload removes it.
+                // The export still counts as the file's, so the next reload tries again to remove
+                // it.
                 self.names.push(name);
             }
         }
@@ -150,8 +152,8 @@ fn in_turn(
 }
 
 impl Reloaded {
-    /// Returns the exports that are new in the file or have other terms there; exports that a restart
-    /// would place elsewhere are refused.
+    /// Returns the exports that are new in the file or have other terms there; exports that a
+    /// restart would place elsewhere are refused.
     fn changes(
         &mut self,
         next: &Prepared,
@@ -229,8 +231,8 @@ mod tests {
         Refusal::new("no room".to_owned(), "make room").into()
     }
 
-    /// Goal: a change that needs the room of a later one is made, whatever their order, and one that
-    /// never fits is refused. Method: changes that fit once others were made.
+    /// Goal: a change that needs the room that another change frees is made, whatever their order,
+    /// and one that never fits is refused. Method: changes that fit once others were made.
     #[test]
     fn a_change_that_is_refused_at_first_is_made_after_those_that_make_room() {
         let wanted = ["third", "never", "second", "first", "late"];

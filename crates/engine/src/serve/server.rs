@@ -25,9 +25,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// A message of a running server to its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// It should end: the control socket says so, or the service has ended by itself.
+    /// The owner must end the server, because its end was requested or the service has ended by
+    /// itself.
     Stop,
-    /// It should read its file again ([`Server::reload`]).
+    /// The owner must call [`Server::reload`].
     Reload,
 }
 
@@ -47,7 +48,7 @@ pub struct Server {
 }
 
 impl Prepared {
-    /// Opens the store and lets clients in at `listener`. `say` gets the log, one line each.
+    /// Opens the store and lets clients in at `listener`. `say` gets the log, one line per call.
     ///
     /// With `is_forced`, contracts that are not proved are served as best effort.
     ///
@@ -220,7 +221,7 @@ impl Server {
         }
         let summary = service.summary();
         let ended = service.stop();
-        // Only now: it closes the last connections.
+        // Dropped only now, because the acceptor's thread closes the last connections.
         drop(self.acceptor.take());
         drop(self.control_plane.take());
         summary.filter(|_| ended.is_ok())

@@ -39,7 +39,7 @@ impl SimulatedStore {
         Self { drive, store, clock, waker, ring: None, trimmed: Vec::new() }
     }
 
-    /// Lets it serve at most `sockets` connections, on a ring that belongs to this thread.
+    /// Lets the store serve at most `sockets` connections, on a ring that belongs to this thread.
     ///
     /// # Errors
     /// [`RingError`] if io_uring is not available or refuses this size.
@@ -120,7 +120,7 @@ impl Backend for SimulatedStore {
                     let result = self.transfer(&request, &mut data).map_err(IoError::from);
                     Completion { id: request.id, payload: Some(data), result }
                 }
-                // The store has no volatile memory that a flush must save.
+                // The store has no volatile cache that a flush must write.
                 (Work::Flush(id) | Work::Transfer(Request { id, .. }), _) => {
                     Completion { id, payload: None, result: Ok(()) }
                 }

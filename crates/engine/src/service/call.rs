@@ -138,7 +138,7 @@ impl Answered {
 /// The result of a call, and its parts with their memory.
 pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 
-/// Where a reply goes.
+/// The destination of a reply.
 #[derive(Debug)]
 pub(crate) enum ReplySender {
     /// The service's end of a mailbox. Dropping it unused tells the client that the service ended.

@@ -311,8 +311,8 @@ impl Shared {
         Ok(table.is_alike(changed) && !self.is_any_outstanding(&table.leaving)?)
     }
 
-    /// Hands the changed table to the core, and offers it. The current policy continues only if that
-    /// is possible.
+    /// Hands the changed table to the core, and offers it. The current policy continues only if
+    /// that is possible.
     fn change(&self, changed: ExportTable, may_continue: bool) -> Result<(), ChangeError> {
         let (answer, answered) = channel();
         let begun = self.inbox.now();
@@ -343,7 +343,8 @@ impl Shared {
 }
 
 impl ServiceParams {
-    /// Checks that the requests of these exports fit into the memory that was promised at the start.
+    /// Checks that the requests of these exports fit into the memory that was reserved at the
+    /// start.
     fn check_memory<'a>(
         &self,
         members: impl Iterator<Item = &'a Member>,

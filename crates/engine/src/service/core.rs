@@ -38,8 +38,8 @@ use super::tenant::{Admission, Sent, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
-/// The number of parts of exports without a contract after which an iteration accepts no more of
-/// their calls.
+/// The number of parts of exports that are not real time after which an iteration accepts no more
+/// of their calls.
 pub(crate) const ITERATION_PARTS: usize = 64;
 
 /// The one queue in which all requests wait for room; they are offered in the order of their
@@ -75,7 +75,7 @@ pub(crate) struct Core<B> {
     backend: B,
     round: Round<Box<dyn Policy>, IoBuffer>,
     tenants: BTreeMap<ExportId, Tenant>,
-    /// Calls of exports without a contract that no iteration has handled yet.
+    /// Calls of exports that are not real time and that no iteration has handled yet.
     unread: VecDeque<Call>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
@@ -113,7 +113,8 @@ pub(crate) struct Core<B> {
 }
 
 impl<B: DataBackend> Core<B> {
-    /// Serves contracts behind a host that takes this time.
+    /// Sets the host's time: the policy then gets each contract with the period and deadline behind
+    /// the host.
     pub(crate) fn behind_host(self, host: Option<HostTime>) -> Self {
         Self { host, ..self }
     }
@@ -159,10 +160,10 @@ impl<B: DataBackend> Core<B> {
     /// Runs one iteration: handles the completions, then `calls`, and lets the policy decide.
     /// Returns the iteration's instant.
     ///
-    /// Calls of exports without a contract come last, and at most [`ITERATION_PARTS`] of their
-    /// requests, so that in-contract requests are dispatched first. Contracts are charged in the
-    /// order of arrival: a call that arrived before this instant and is not among `calls` counts as
-    /// if it had arrived at this instant.
+    /// Calls of exports that are not real time come last, and no more of them once
+    /// [`ITERATION_PARTS`] of their requests were opened, so that in-contract requests are
+    /// dispatched first. Contracts are charged in the order of arrival: a call that arrived before
+    /// this instant and is not among `calls` counts as if it had arrived at this instant.
     ///
     /// # Errors
     /// If the submission fails.
@@ -217,7 +218,7 @@ impl<B: DataBackend> Core<B> {
         &mut self.backend
     }
 
-    /// Records that a client has its reply.
+    /// Records that a reply was sent to its client.
     pub(crate) fn sent(&mut self, export: ExportId, sent: &Sent) {
         // The export may be gone meanwhile.
         if let Some(tenant) = self.tenants.get_mut(&export) {

@@ -10,7 +10,7 @@ use tidegate_host::Backend;
 /// A backend whose requests own the memory of their data: the payload's first `size` bytes are the
 /// data to write, or the buffer to read into.
 pub trait DataBackend: Backend<Payload = IoBuffer, Fault = IoError> {
-    /// Returns the ring that moves the bytes of clients' sockets; its `wait` is the backend's.
+    /// Returns the ring that moves the bytes of clients' sockets, on which the backend also waits;
     /// `None` if the service has no server.
     fn ring(&mut self) -> Option<&mut DataRing> {
         None

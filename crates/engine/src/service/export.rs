@@ -150,7 +150,8 @@ impl Export {
         })
     }
 
-    /// Returns whether trims are executed now: the store supports them, and no export is real time.
+    /// Returns whether trims are executed now: the store supports them, this export is writable,
+    /// and no export is real time.
     pub fn can_trim(&self) -> bool {
         let offer = self.shared.offer.get();
         let has_real_time = offer.exports().iter().any(ExportSpec::is_real_time);

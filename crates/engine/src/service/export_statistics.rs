@@ -2,9 +2,7 @@
 //! The statistics of one export.
 
 use tidegate_model::Duration;
-use tidegate_stats::{Distribution, Memory};
-
-use super::response_counts::ResponseCounts;
+use tidegate_stats::{Distribution, Memory, ResponseCounts};
 
 /// An export's statistics.
 #[derive(Debug, Clone)]
@@ -15,7 +13,7 @@ pub struct ExportStatistics {
     /// Response times from when the contract allowed a request to its reply, which the bound
     /// limits. Empty for best effort.
     pub bounded: Distribution,
-    /// The same response times in classes.
+    /// The response times of `bounded`, counted in classes.
     pub bounded_counts: ResponseCounts,
     /// Response times of best effort in classes, including requests beyond the contract.
     pub best_effort_counts: ResponseCounts,
@@ -31,12 +29,13 @@ pub struct ExportStatistics {
     pub client_full: Duration,
     /// The number of in-contract requests that completed after their deadline.
     pub misses: u64,
-    /// The number of in-contract requests that completed after the bound proved at that time.
+    /// The number of in-contract requests whose response time exceeded the bound that was proved at
+    /// that time.
     pub exceeded: u64,
     /// The largest excess over the bound.
     pub excess_max: Duration,
-    /// The number of these requests that completed by their deadline although the drive was late
-    /// while they were outstanding: the proof tolerates such overruns.
+    /// The number of `exceeded` requests that still completed by their deadline, and during whose
+    /// busy interval the drive was late: these do not degrade the guarantee.
     pub exceeded_tolerated: u64,
     /// Whether a response exceeded the bound without being tolerated in this way, and the guarantee
     /// does not stand again yet.

@@ -62,8 +62,8 @@ impl ExportTable {
             && self.streams().eq(other.streams())
     }
 
-    /// Returns the streams without figures, each with its place among the members without a contract,
-    /// which determines its number for the policy.
+    /// Returns the streams without figures, each with its place among the members without a
+    /// contract, which determines its number for the policy.
     fn streams(&self) -> impl Iterator<Item = (usize, ExportId)> {
         let others = self.members.iter().filter(|member| member.spec.contract.is_none());
         let streams = others.enumerate().filter(|(_, member)| member.spec.is_soft);

@@ -24,7 +24,7 @@ pub(crate) struct FlushGroups {
     /// The group of the batch that is being formed.
     forming: Group,
     under_way: HashMap<u64, Group>,
-    /// The groups of writes that are not complete.
+    /// The group of each write that is not complete.
     of_write: HashMap<RequestId, u64>,
     next: u64,
 }

@@ -192,7 +192,7 @@ impl Gates {
     }
 }
 
-/// The gates of all exports that a client has open.
+/// The gates of all exports that clients have open.
 #[derive(Debug, Default)]
 pub(super) struct AllGates(Mutex<BTreeMap<ExportId, Weak<Gates>>>);
 

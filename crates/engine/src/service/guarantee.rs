@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a service's bounds hold now, and how often they did not.
+//! Whether a service's bounds hold now, and how many times they ceased to hold.
 
 use tidegate_model::Time;
 

@@ -42,7 +42,7 @@ pub(crate) enum Message {
     Change(Box<Change>),
     /// A client of the service's own server.
     Connect(Box<Newcomer>),
-    /// Prepares the end: no new requests will come.
+    /// Prepares the end of the service: see [`Service::wind_down`](super::Service::wind_down).
     WindDown,
     Stop,
 }

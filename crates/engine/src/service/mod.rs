@@ -32,6 +32,7 @@ mod guarantee;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
 mod inbox;
+mod incidents;
 mod look;
 mod offer;
 mod ordering;
@@ -39,7 +40,6 @@ mod params;
 mod pool;
 mod prover;
 mod request_sink;
-mod response_counts;
 mod shared;
 mod shares;
 mod statistics;
@@ -49,7 +49,7 @@ mod tenant;
 mod tests;
 mod view;
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -65,6 +65,7 @@ use self::core::{Core, Successor, Switch};
 use self::export_table::ExportTable;
 use self::gate::AllGates;
 use self::inbox::{Change, Inbox, Message};
+use self::incidents::IncidentSender;
 use self::look::Recent;
 use self::offer::{CurrentOffer, Member};
 use self::pool::Pool;
@@ -81,20 +82,17 @@ pub use self::export::{Export, Pending, PendingRead};
 pub use self::export_statistics::ExportStatistics;
 pub use self::gate::outstanding_max;
 pub use self::guarantee::Guarantee;
+pub use self::incidents::{Incident, Incidents, Overrun, Stall};
 pub use self::look::Look;
 pub use self::offer::{Arrangement, Offer};
 pub use self::params::ServiceParams;
 pub use self::prover::{Prover, Refusal};
 pub use self::request_sink::{RequestSink, ServedRequest};
-pub use self::response_counts::ResponseCounts;
-pub use self::statistics::{Incident, Overrun, ServiceStatistics, Stall};
+pub use self::statistics::ServiceStatistics;
 pub use self::summary::Summary;
 pub use self::view::View;
 pub use tidegate_model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use tidegate_policy::NoticeKind;
-
-/// The largest number of incidents that wait for their receiver.
-const INCIDENTS_WAITING_MAX: usize = 256;
 
 /// Why a service cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +117,7 @@ pub enum ServiceError {
 pub struct Service {
     shared: Arc<Shared>,
     real_time: RealTime,
-    incidents: Mutex<Option<Receiver<Incident>>>,
+    incidents: Mutex<Option<Incidents>>,
     thread: Option<JoinHandle<Result<(), RingError>>>,
 }
 
@@ -151,7 +149,7 @@ impl Service {
         let shared = Shared { params, inbox, pool, gates, offer, table, changing, recent };
         let shared = Arc::new(shared);
         let (ready, is_ready) = sync_channel(1);
-        let (heard_by, incidents) = sync_channel(INCIDENTS_WAITING_MAX);
+        let (heard_by, incidents) = incidents::incidents();
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("tidegate".to_owned())
@@ -159,7 +157,7 @@ impl Service {
                 let _closing = Closing { inbox: &of_thread.inbox, heard_by: heard_by.clone() };
                 let served = serve(&of_thread, || make(clock, waker), &ready, heard_by.clone());
                 if let Err(error) = &served {
-                    let _ = heard_by.try_send(Incident::Ended { reason: error.to_string() });
+                    heard_by.send(Incident::Ended { reason: error.to_string() });
                 }
                 served
             })
@@ -215,9 +213,9 @@ impl Service {
 
     /// Returns the channel of events that an operator must know about, above all batches that took
     /// longer than the table allows; only the first caller gets it. The channel ends with the
-    /// service. The service does not wait for the receiver: events that are not fetched in time are
-    /// lost, but [`ServiceStatistics`] counts overruns and stalls.
-    pub fn incidents(&self) -> Option<Receiver<Incident>> {
+    /// service. The service does not wait for the receiver: overruns and stalls that are not
+    /// fetched in time are lost, but [`ServiceStatistics`] counts them.
+    pub fn incidents(&self) -> Option<Incidents> {
         self.incidents.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
@@ -259,7 +257,7 @@ impl Drop for Service {
 /// Refuses clients when the service's thread ends for any reason.
 struct Closing<'a> {
     inbox: &'a Inbox,
-    heard_by: SyncSender<Incident>,
+    heard_by: IncidentSender,
 }
 
 impl Drop for Closing<'_> {
@@ -267,7 +265,7 @@ impl Drop for Closing<'_> {
         self.inbox.close();
         if std::thread::panicking() {
             let reason = "a fault of the program, reported above".to_owned();
-            let _ = self.heard_by.try_send(Incident::Ended { reason });
+            self.heard_by.send(Incident::Ended { reason });
         }
     }
 }
@@ -277,7 +275,7 @@ fn serve<B: DataBackend>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
     ready: &SyncSender<RealTime>,
-    heard_by: SyncSender<Incident>,
+    heard_by: IncidentSender,
 ) -> Result<(), RingError>
 where
     RingError: From<B::Error>,
@@ -293,7 +291,8 @@ where
     if let Some(affinity) = Affinity::of_cpus(&params.placement.processors)
         && affinity.cpus().next().is_some()
     {
-        // Checked before where it matters; elsewhere the thread runs where it may.
+        // A server checks the processors before it starts; for other services, a failure has no
+        // effect.
         let _ = affinity.apply(None);
     }
     let core = Core::new(make()?, policy, &members, *window as usize, watch);
@@ -350,7 +349,7 @@ where
                 return Ok(());
             }
         }
-        // Large requests go on at once.
+        // Large requests are continued at once.
         let sooner = if calls.is_empty() { connections.look_at() } else { Some(Time::ZERO) };
         core.wait(sooner)?;
     }

@@ -109,7 +109,7 @@ impl Offer {
         is_proved.then(|| self.premises.grade())
     }
 
-    /// Returns whether notices have an effect: only regulators that they steer use them.
+    /// Returns whether notices have an effect: only some policies have regulators that use them.
     pub fn hears_notices(&self) -> bool {
         self.hears_notices
     }

@@ -56,13 +56,13 @@ struct IndexEntry {
 /// The requests of one export that are not complete, with their order.
 ///
 /// Each request knows how many others it waits for. Of two conflicting requests at most one is
-/// released: the one that arrived first. So a request that completes is ahead of all requests that
-/// conflict with it.
+/// released: the one that arrived first. So every request that conflicts with a completing one
+/// arrived after it and waits for it.
 ///
 /// # Complexity
-/// O(log outstanding + overlapping) for each request and each completion, for each power of two
-/// between the shortest and the longest request that the export ever had. Reads are not compared
-/// with reads.
+/// O((log outstanding + overlapping) * classes) for each request and each completion, with one
+/// class for each power of two between the shortest and the longest request that the export ever
+/// had. Reads are not compared with reads.
 #[derive(Debug, Default)]
 pub(crate) struct Ordering {
     reads: Lengths,
@@ -275,7 +275,7 @@ mod tests {
         prop_oneof![3 => admit, 2 => complete]
     }
 
-    /// Runs the same steps on both, then completes the remaining requests.
+    /// Runs the same steps on the index and on the rule, then completes the remaining requests.
     fn compare(mut ordering: Ordering, steps: &[OrderingAction]) -> Result<(), TestCaseError> {
         let (mut rule, mut admitted) = (Rule::default(), Vec::new());
         for &step in steps {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reports each request of a service that has ended to the thread that logs them.
+//! Passes each ended request of a service to the thread that logs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tidegate_model::{Outcome, Request, Time};
 
 use super::offer::ExportId;
 
-/// The ended requests that can wait to be logged: at 10,000 a second, those of a second and a half.
+/// The largest number of ended requests that wait to be logged: 1.6 s of them at 10,000 per second.
 const WAITING_MAX: usize = 1 << 14;
 
 /// A request that has ended, and its export.
@@ -22,8 +22,8 @@ pub struct ServedRequest {
 }
 
 /// The end of a channel to which a service sends its ended requests. The service does not wait for
-/// room: a request that does not fit is counted. Only while the channel is full can it wait for the
-/// reader to finish taking out one request.
+/// room: a request that does not fit is counted. Only while the channel is full, it may wait until
+/// the reader has taken out one request.
 #[derive(Debug, Clone)]
 pub struct RequestSink {
     sender: SyncSender<ServedRequest>,
@@ -31,7 +31,7 @@ pub struct RequestSink {
 }
 
 impl RequestSink {
-    /// The memory that waiting requests take, with a number beside each.
+    /// The memory of the channel: for each request that may wait, its record and one number.
     pub const BYTES: usize = WAITING_MAX * (size_of::<ServedRequest>() + size_of::<usize>());
 
     /// Creates a channel.
@@ -40,7 +40,7 @@ impl RequestSink {
         (Self { sender, lost: Arc::default() }, receiver)
     }
 
-    /// Returns how many requests were not sent because too many waited.
+    /// Returns the number of requests that were not sent because too many waited.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Goal: a reader that stands still costs rows, which are counted, and no time.
+    /// Goal: a reader that stops costs rows, which are counted, but no time.
     #[test]
     fn a_full_channel_loses_rows_and_counts_them() {
         let (sink, receiver) = RequestSink::channel();

@@ -11,8 +11,8 @@
 //! and limits decide which requests enter the window, and the policy's order which leaves it first.
 //! So the number of requests served for an export falls behind the number that entered by at most a
 //! window: an order by position takes at most that many requests from one export's share and gives
-//! them to others, and gives them back as the window moves on. Limits hold for the requests that
-//! enter.
+//! them to others, and gives them back as the window moves on. Limits apply to requests when they
+//! enter the window.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -3,7 +3,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::mpsc::SyncSender;
 
 use tidegate_device::IoError;
 use tidegate_host::{BatchWatch, Observer};
@@ -12,6 +11,7 @@ use tidegate_stats::{Distribution, Memory};
 
 use super::export_statistics::ExportStatistics;
 use super::guarantee::Guarantee;
+use super::incidents::{Incident, IncidentSender, Overrun, Stall};
 use super::offer::ExportId;
 use super::request_sink::RequestReporter;
 
@@ -54,54 +54,6 @@ impl ServiceStatistics {
     }
 }
 
-/// A batch that took longer than the drive's table allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overrun {
-    /// The sequence number of the overrun, from 1.
-    pub number: u64,
-    /// The completion time, since the service started.
-    pub at: Time,
-    /// The batch's service time.
-    pub time: Duration,
-    /// The time beyond the table's.
-    pub excess: Duration,
-    /// Whether the proof tolerates it.
-    pub is_tolerated: bool,
-}
-
-/// A drive that has requests in flight and completes none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stall {
-    /// The instant at which it was noticed, since the service started.
-    pub at: Time,
-    /// The time since the last completion, or since the submission if the drive was idle before it.
-    pub waited: Duration,
-    /// The number of requests in flight.
-    pub in_flight: u32,
-}
-
-/// An event that an operator must know about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Incident {
-    /// A batch took longer than the table allows.
-    Overrun(Overrun),
-    /// The drive completes nothing; reported once per stall.
-    Stall(Stall),
-    /// The first flush failed; no flush succeeds after it.
-    FlushFailed {
-        /// The instant, since the service started.
-        at: Time,
-        /// The error.
-        error: IoError,
-    },
-    /// The service ended by itself.
-    Ended {
-        /// The reason.
-        reason: String,
-    },
-}
-
 /// The time, in addition to the longest batch time, after which a drive that completes nothing is
 /// reported: the stall may never end.
 const STALL: Duration = Duration::from_ms(5_000);
@@ -121,7 +73,7 @@ impl Lateness {
         self.host + self.drive
     }
 
-    /// Returns the lateness since `earlier`. A dispatch that joins a late batch ends the account of
+    /// Returns the lateness since `earlier`. A dispatch that joins a late batch ends the timing of
     /// that batch, so the drive's lateness may have been larger before.
     fn since(self, earlier: Self) -> Self {
         Self {
@@ -198,7 +150,7 @@ pub(crate) struct Watch {
     batches: Option<BatchWatch>,
     batch_time: Distribution,
     in_flight: u32,
-    /// The submission time of the batch in flight, if the drive was idle.
+    /// The submission time of the batch in flight, if the drive was idle at that time.
     sent: Option<Time>,
     /// The time without progress after which a stall is reported; `progress`: the instant of the
     /// last completion, or of a later dispatch to the idle drive.
@@ -215,8 +167,8 @@ pub(crate) struct Watch {
     /// The instant from which the next dispatch could have been sent.
     read: Time,
     /// The receiver of incidents; sending to it does not block this thread.
-    heard_by: Option<SyncSender<Incident>>,
-    /// Reports each request that has ended, if anybody asked for that.
+    heard_by: Option<IncidentSender>,
+    /// Reports each request that has ended; `None` if nothing receives these reports.
     reporter: Option<RequestReporter>,
 }
 
@@ -256,7 +208,7 @@ impl Watch {
         self.in_flight
     }
 
-    pub(crate) fn telling(mut self, heard_by: SyncSender<Incident>) -> Self {
+    pub(crate) fn telling(mut self, heard_by: IncidentSender) -> Self {
         self.heard_by = Some(heard_by);
         self
     }
@@ -312,8 +264,8 @@ impl Watch {
     }
 
     /// Returns whether a degraded guarantee may stand again: no in-contract request is pending, and
-    /// the drive is idle or its batch is not late. Requests that joined others on the drive are
-    /// timed by no table, so they must complete first.
+    /// the drive is idle or its batch has not yet taken longer than the proof tolerates. Requests
+    /// that joined others on the drive are timed by no table, so they must complete first.
     pub(crate) fn may_stand_again(&self, now: Time) -> bool {
         let void_from = self.batches.as_ref().and_then(BatchWatch::void_from);
         self.guarantee.is_degraded
@@ -352,9 +304,9 @@ impl Watch {
         self.busy.enter((now, since, eligible), late);
     }
 
-    /// Records the end of such a request. Returns the lateness of host and drive in this busy
-    /// interval: the longest wait of a request to be read, the host's time from reading to sending,
-    /// and the time by which batches exceeded the table.
+    /// Records the end of a request that [`Self::promised`] recorded. Returns the lateness of host
+    /// and drive in this busy interval: the longest wait of a request to be read, the host's time
+    /// from reading to sending, and the time by which batches exceeded the table.
     pub(crate) fn kept(&mut self, now: Time, eligible: Time) -> Lateness {
         let late = self.lateness(now);
         self.busy.leave(now, eligible, late)
@@ -375,11 +327,9 @@ impl Watch {
         self.tell(Incident::FlushFailed { at: now, error });
     }
 
-    /// Reports an incident to the operator. The report is lost if the receiver is gone or full; the
-    /// counters include it.
     fn tell(&self, incident: Incident) {
         if let Some(heard_by) = &self.heard_by {
-            let _ = heard_by.try_send(incident);
+            heard_by.send(incident);
         }
     }
 

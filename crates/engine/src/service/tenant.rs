@@ -19,7 +19,7 @@ pub(crate) struct Admission {
     pub(crate) due: Option<Time>,
 }
 
-/// A reply that its client has.
+/// A reply that was sent to its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
     /// The time from when the request was allowed, without `client_full`.
@@ -89,7 +89,7 @@ impl Tenant {
     /// `tokens-per-task`; they are kept here too, so that the statistics distinguish the drive's
     /// lateness from the tenant's excess demand.
     ///
-    /// Period and deadline are those behind the host.
+    /// The period and the deadline used here are those behind the host.
     ///
     /// Requests that the contract does not cover, for example reads if it covers writes, are best
     /// effort.
@@ -126,7 +126,7 @@ impl Tenant {
         Admission { class, eligible, due: Some(after(eligible, deadline)) }
     }
 
-    /// Records that a client has its reply.
+    /// Records that a reply was sent to its client.
     pub(crate) fn sent(&mut self, sent: &Sent) {
         let of = &mut self.statistics;
         of.at_socket.record(sent.response);

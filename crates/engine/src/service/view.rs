@@ -59,7 +59,7 @@ impl View {
         self.offer().policy()
     }
 
-    /// Returns whether notices have an effect: only regulators that they steer use them.
+    /// Returns whether notices have an effect: only some policies have regulators that use them.
     pub fn hears_notices(&self) -> bool {
         self.offer().hears_notices()
     }

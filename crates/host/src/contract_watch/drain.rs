@@ -7,8 +7,8 @@
 //!   |---- drain(q) ... given up |---- drain(q') ----| a completion here is late
 //! ```
 //!
-//! Every dispatch restarts the clock, because the drive's contract covers a drive to which no more
-//! requests are sent. Source of the contract: `tidegate_model::Contracts`.
+//! Every dispatch restarts the clock, because drain(q) bounds the time only if no more requests are
+//! sent meanwhile. Source of the contract: `tidegate_model::Contracts`.
 
 use tidegate_model::{BatchTable, Outcome, Request, Time};
 

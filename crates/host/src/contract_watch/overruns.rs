@@ -70,7 +70,7 @@ impl Clock {
     }
 }
 
-/// Measures the requests in flight against a table of times by their number.
+/// Compares the time that requests stay in flight with a table of times by their number.
 #[derive(Debug, PartialEq)]
 pub(super) struct TableWatch {
     table: BatchTable,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the service times of requests that have drive priority to the drive's measured times
+//! Compares the service times of requests that have drive priority with the drive's measured times
 //! for such requests.
 //!
-//! A round can be compared only if no other request with priority was in flight when it was
-//! dispatched, and only until another joins it; requests without priority do not matter.
+//! A round is the requests with priority of one batch. It can be compared only if no other request
+//! with priority was in flight when it was dispatched, and only until another round joins it;
+//! requests without priority do not matter.
 
 use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
 
 use super::overruns::{Overruns, TableWatch};
 use crate::observer::Observer;
 
-/// Compares rounds of requests that have priority to the drive's times for them.
+/// Compares rounds of requests that have priority with the drive's times for them.
 #[derive(Debug, PartialEq)]
 pub struct PriorityWatch(TableWatch);
 

@@ -19,8 +19,8 @@ pub struct ResidenceWatch {
 }
 
 impl ResidenceWatch {
-    /// Makes a watch that compares these times with `starvation_max`. A time of up to
-    /// `tolerated_max` voids no proof.
+    /// Makes a watch that compares each request's time on the drive with `starvation_max`. A time
+    /// of up to `tolerated_max` voids no proof.
     pub fn new(starvation_max: Duration, tolerated_max: Duration) -> Self {
         Self { starvation_max, tolerated_max, clocks: Vec::new(), overruns: Overruns::default() }
     }

@@ -141,8 +141,8 @@ fn batches_are_told_with_all_else() {
     assert_eq!(seen(&watch, DriveContract::Batches), overruns(1, 1, 3, 3));
 }
 
-/// Goal: an overrun within the tolerance counts as tolerated until it grows beyond it. Method: drain,
-/// starvation and priority tolerate 3 ms more; each is exceeded by 2, by 3 and by 4 ms.
+/// Goal: an overrun within the tolerance counts as tolerated until it grows beyond it. Method:
+/// drain, starvation and priority tolerate 3 ms more; each is exceeded by 2, by 3 and by 4 ms.
 #[test]
 fn overruns_within_the_tolerance_are_counted_apart() {
     let mut limits = limits();

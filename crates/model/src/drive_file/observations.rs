@@ -28,7 +28,7 @@ pub struct SingleTimes {
     pub ns_max: u64,
     /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
     pub ns_quantiles: [u64; MeasuredTable::LEVELS_PPM.len()],
-    /// The slowest places that stand out, the slowest first.
+    /// The places whose requests took much longer than others, the slowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<SlowPlace>,
 }
@@ -156,7 +156,7 @@ pub struct Throughput {
     /// The places of the requests.
     pub place: FlowPlace,
     /// The number of requests outstanding at a host that sends them in the elevator's order and
-    /// keeps `depth` of them on the drive; `None` if the host sends each request at once.
+    /// keeps `depth` of them on the drive; `None` if the host sends each request immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elevator: Option<u32>,
     /// Number of intervals of the flow measured at each depth.

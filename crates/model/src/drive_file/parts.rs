@@ -37,7 +37,7 @@ pub enum Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Returns the kind of drive that is simulated from them.
+    /// Returns the kind of drive that is simulated from these parts.
     pub const fn kind(self) -> DriveKind {
         match self {
             Self::Mechanics(_) => DriveKind::Mechanical,
@@ -113,8 +113,8 @@ impl DriveKind {
         }
     }
 
-    /// Returns whether its times follow from the positions and movements of the drive file, which a
-    /// policy can know. Other kinds take their times from elsewhere.
+    /// Returns whether the drive's times are computed from positions and movements that the drive
+    /// file describes, so that a policy can estimate them.
     pub const fn has_access_times(self) -> bool {
         match self {
             Self::Mechanical => true,
@@ -122,8 +122,8 @@ impl DriveKind {
         }
     }
 
-    /// Returns whether it can be measured. Measuring recorded times would return the earlier
-    /// measurement.
+    /// Returns whether a drive of this kind can be measured. Measuring recorded times would return
+    /// the earlier measurement.
     pub const fn is_measurable(self) -> bool {
         match self {
             Self::Pseudo | Self::Mechanical | Self::Ssd => true,
@@ -151,8 +151,8 @@ impl DriveFile {
         }
     }
 
-    /// Returns every section that the file has, in the order of [`DriveKind::ALL`]: the first one
-    /// decides.
+    /// Returns every section that the file has, in the order of [`DriveKind::ALL`]; [`Self::parts`]
+    /// is the first one.
     pub fn all_parts(&self) -> impl Iterator<Item = Parts<'_>> {
         DriveKind::ALL.into_iter().filter_map(|kind| self.parts_of(kind))
     }
@@ -192,7 +192,7 @@ impl DriveFile {
         }
     }
 
-    /// Returns a text that is equal for two files only if their sections are. An interrupted
+    /// Returns a text that is equal for two files only if their sections are equal. An interrupted
     /// measurement is resumed only if a hash of this text is unchanged: if the form of the text
     /// changes, every drive counts as another one.
     pub fn parts_text(&self) -> String {

@@ -2,9 +2,9 @@
 //! Families of places: the longest time that was measured on a disk holds only for the places that
 //! were measured.
 //!
-//! Each table of a drive file keeps the longest times of each family separately. A reader sees
-//! which places they come from, and a workload that rules out some places is not charged for them.
-//! A table's own `ns_max` is the longest of all families.
+//! Each table of a drive file keeps the longest times of each family separately. So a reader sees
+//! from which places the times come, and a workload that rules out some places is not charged for
+//! them. A table's own `ns_max` is the longest of all families.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,8 @@ names! {
         Track => "track",
         /// One place after another.
         Sequential => "sequential",
-        /// Places, their order and the starting position of the heads from a search for the longest
-        /// time.
+        /// A search for the longest time chose the places, their order and the starting position of
+        /// the heads.
         Climbed => "climbed",
     }
 }

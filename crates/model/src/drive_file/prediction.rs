@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[[prediction]]` of a drive file: the errors of the times that `[mechanics]` predict.
+//! `[[prediction]]` of a drive file: the errors of the times that `[mechanics]` predicts.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::tables::MeasuredTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
-/// The errors of the times that `[mechanics]` predict for one request at a time.
+/// The errors of the times that `[mechanics]` predicts for one request at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictionErrors {

@@ -36,7 +36,8 @@ pub struct MeasuredTable {
     pub samples_effective: Option<u64>,
     /// The statement of confidence that this number of samples supports.
     pub confidence: Option<String>,
-    /// Number of requests on the drive, in a table of priority; `None` means as many as it accepts.
+    /// Number of requests on the drive, in a `[[priority]]` table; `None` means as many as the
+    /// drive accepts.
     pub depth: Option<u32>,
     /// The longest times of each family of places, in the order of the file; none of them exceeds
     /// `ns_max`. Empty if only random places were measured.
@@ -49,6 +50,23 @@ impl MeasuredTable {
     /// The levels of the quantiles, in parts per million: the minimum, 10 %, 50 %, 90 %, 99 % and
     /// 99.9 %.
     pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
+
+    /// Returns a table of these times alone, ns, whose running maximum is `table`, for every
+    /// operation and every size. No samples stand behind it.
+    pub fn of_times(ns_max: Vec<u64>, table: BatchTable) -> Self {
+        Self {
+            op: None,
+            size: None,
+            ns_max,
+            quantiles_ns: Default::default(),
+            samples: None,
+            samples_effective: None,
+            confidence: None,
+            depth: None,
+            families: Vec::new(),
+            table,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -43,7 +43,7 @@ impl MeasuredTable {
 
 impl DriveFile {
     /// Returns the file for requests whose places are never of the `absent` families: every table
-    /// is the longest of the other families. `[cost]` stays, which covers them all.
+    /// is the longest of the other families. `[cost]` is kept, because it covers all families.
     #[must_use]
     pub fn without_places(&self, absent: &[PlaceFamily]) -> Self {
         let without = |tables: &[MeasuredTable]| {

@@ -46,8 +46,8 @@ pub(crate) const BFQ_STRICT: &str = "bfq-strict is a model: it guarantees shares
 pub(crate) const SHAPED: &str = "shaping best effort leaves the other requests to noop, which has no bound; wrap \
     the shaper round a policy with a bound instead: regulators = [..]";
 
-/// Why `rtio-slots` has no bound. It is easy to construct drives on which the rule misses deadlines:
-/// `tidegate_soundness::black_box`.
+/// Why `rtio-slots` has no bound. It is easy to construct drives on which the rule misses
+/// deadlines: `tidegate_soundness::black_box`.
 pub(crate) const RTIO_SLOTS: &str = "reserved slots do not follow from the drain table: a real-time request that takes \
     its slot late restarts the drain of the requests on the drive, so deadlines can be missed (RTAS'08 \
     section 5 is preliminary); use gated-drain, or, on a device that serves one request at a time without \

@@ -11,21 +11,21 @@ pub enum Theorem {
     Fifo,
     /// One at a time in the order of deadlines.
     Edf,
-    /// One at a time in the order of deadlines, of which all in the same window count as equal.
+    /// One at a time in the order of deadlines, where deadlines in the same window count as equal.
     EdfInWindows,
     /// Any order that keeps a fallback schedule feasible.
     ActiveSubset,
     /// Batches in the order of release.
     DualQueue,
-    /// Batches in the order of release that grow while more requests are queued than the contracts
+    /// Batches in the order of release; they grow while more requests are queued than the contracts
     /// allow.
     ElasticDualQueue,
     /// Batches in the order of deadlines.
     DualQueueEdf,
     /// The drive's own starvation bound.
     Starvation,
-    /// Rounds of real time, with nothing else sent while a round is on the drive, beside as much
-    /// best effort as fits.
+    /// Rounds of real time beside as much best effort as fits; nothing is sent while a round is on
+    /// the drive.
     DrainRounds,
     /// As `DrainRounds`, beside as much best effort as leaves every provable deadline proven.
     LimitedDrainRounds,
@@ -46,7 +46,7 @@ pub enum Theorem {
 pub struct TheoremFacts {
     /// The dispatch mode of its policies.
     pub dispatch: DispatchMode,
-    /// The work that its policies conserve.
+    /// The requests that its policies never keep waiting while the dispatch mode has room for them.
     pub conserves_work: ConservesWork,
     /// The limits of its batches.
     pub batch_limit: BatchLimit,

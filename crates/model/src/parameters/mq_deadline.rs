@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 
 use crate::units::Duration;
 
-/// The settings under which `mq-deadline-tuned` runs, by the names of the kernel's files where it
-/// has them.
+/// The settings under which `mq-deadline-tuned` runs, with the names of the kernel's own settings
+/// where these exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MqDeadlineParameters {
@@ -18,17 +18,17 @@ pub struct MqDeadlineParameters {
     /// The wait after which a request of a lower class goes before real time. Default: 23 days,
     /// which stands for never.
     pub prio_aging_expire: Duration,
-    /// The requests that the kernel takes from the scheduler while the device is full: 0 for SCSI
-    /// disks with tags to spare; 1, the default, for other drivers on one processor. With other
-    /// drivers on several processors, nothing limits them (`docs/theory/stock-kernel.md` section
-    /// 31).
+    /// The number of requests that the kernel takes from the scheduler while the device is full: 0
+    /// for SCSI disks with tags to spare; 1, the default, for other drivers on one processor. With
+    /// other drivers on several processors, nothing limits them (`docs/theory/stock-kernel.md`
+    /// section 31).
     pub taken_early: u32,
 }
 
 impl MqDeadlineParameters {
-    /// The `prio_aging_expire` that stands for none: 23 days. The kernel counts in ticks, and shows
-    /// its longest value, 2,147,483,647 ms, as a negative number if that is no whole number of
-    /// ticks; it shows this value as it was set.
+    /// The `prio_aging_expire` that stands for never: 23 days. The kernel counts in ticks, and
+    /// shows its longest value, 2,147,483,647 ms, as a negative number if it is not a whole number
+    /// of ticks; it shows 2,000,000,000 ms as it was set.
     pub const AGING_MAX: Duration = Duration::from_ms(2_000_000_000);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads one export as written and checks it against itself.
+//! Reads one export as written and checks that its keys agree.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -76,7 +76,7 @@ fn contract_that_writes(raw: &RawExport) -> Option<Range<usize>> {
     (*op.get_ref() == Op::Write).then(|| op.span())
 }
 
-/// Checks the keys that only best effort has.
+/// Checks the keys that apply only to best effort.
 fn check_share(
     raw: &RawExport,
     contract: Option<&ExportContract>,
@@ -125,8 +125,8 @@ fn read_contract(
     Ok(ExportContract { requests, period, deadline, size_max: sized(&raw.size_max)?, op, beyond })
 }
 
-/// Refuses a stream without figures beside a promise: it may ask for any amount before best effort,
-/// so nothing beside it can be proved.
+/// Refuses a stream without figures beside a promised contract: it may send any number of requests,
+/// all served before best effort, so nothing beside it can be proved.
 pub(super) fn check_streams(exports: &[Written]) -> Result<(), FileError> {
     let promised = exports.iter().find(|export| export.spec.is_promised());
     let stream = exports.iter().find(|export| export.spec.is_undeclared_stream());
@@ -166,7 +166,7 @@ pub(super) fn check_needs_no_drive(
 }
 
 impl NewExport {
-    /// Checks the same rules for an export that no file describes.
+    /// Checks an export that no file describes, by the rules for those of a file.
     ///
     /// # Errors
     /// The first fault, without a position.

@@ -16,8 +16,8 @@ pub struct ServerLimits {
     pub handshakes: usize,
     /// The longest time of a handshake.
     pub handshake_time: Duration,
-    /// The longest time in which a client completes a request that it has begun, and in which it
-    /// takes some of the replies that it is owed.
+    /// The longest time that a client may take to finish sending a request, or to accept any of the
+    /// replies that wait for it.
     pub patience: Duration,
 }
 

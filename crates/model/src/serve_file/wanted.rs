@@ -20,7 +20,7 @@ pub(super) struct Wanted {
     name: Range<usize>,
 }
 
-/// Wraps a value that has no text.
+/// Wraps a value that was not read from a text.
 fn unwritten(bytes: Bytes) -> Spanned<Bytes> {
     Spanned::new(0..0, bytes)
 }

@@ -34,7 +34,7 @@ impl Written {
         Ok(Self { spec, wanted, size_span, op_span })
     }
 
-    /// Creates an export that has no text, at its present position.
+    /// Creates an export that was not read from a text; it keeps its place.
     pub(super) fn of(spec: &ExportSpec) -> Self {
         let wanted = Wanted::at(spec.offset, spec.size);
         Self { spec: spec.clone(), wanted, size_span: 0..0, op_span: 0..0 }

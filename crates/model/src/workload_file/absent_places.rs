@@ -42,6 +42,7 @@ pub(super) fn read(
     let of_loads = loads.iter().map(|load| (&load.name, load.place.0));
     let sources: Vec<_> = of_tasks.chain(of_loads).collect();
     let repeated = tasks.iter().filter_map(|task| task.count.as_ref());
+    let repeated = repeated.chain(loads.iter().filter_map(|load| load.count.as_ref()));
     let all = All {
         has_several: sources.len() > 1 || repeated.into_iter().any(|count| *count.get_ref() > 1),
         span_ppm: span_ppm(sources.iter().map(|(_, place)| *place)),
@@ -71,6 +72,15 @@ fn may_have(place: Place, family: PlaceFamily, all: &All) -> bool {
             PlaceFamily::BothEnds | PlaceFamily::Clusters | PlaceFamily::Climbed => all.has_several,
             PlaceFamily::Random | PlaceFamily::Track => false,
         },
+        // One batch may hold the end of a run and the start of the next, anywhere on the disk.
+        Place::Runs { .. } => match family {
+            PlaceFamily::Random
+            | PlaceFamily::Sequential
+            | PlaceFamily::BothEnds
+            | PlaceFamily::Clusters
+            | PlaceFamily::Climbed => true,
+            PlaceFamily::Track => false,
+        },
         Place::Range { from_ppm, to_ppm } => match family {
             PlaceFamily::Random => to_ppm - from_ppm >= CLUSTER_PPM,
             PlaceFamily::BothEnds => all.span_ppm > ENDS_PPM,
@@ -84,7 +94,7 @@ fn may_have(place: Place, family: PlaceFamily, all: &All) -> bool {
 
 fn span_ppm(places: impl Iterator<Item = Place>) -> u32 {
     let end_of = |place: Place| match place {
-        Place::Random | Place::Sequential => (0, WHOLE_PPM),
+        Place::Random | Place::Sequential | Place::Runs { .. } => (0, WHOLE_PPM),
         Place::Range { from_ppm, to_ppm } => (from_ppm, to_ppm),
     };
     let (low, high) = places
@@ -96,7 +106,7 @@ fn span_ppm(places: impl Iterator<Item = Place>) -> u32 {
 /// Checks the families of a serve file with this number of exports.
 ///
 /// # Errors
-/// If all families are absent, or one that several exports may have; with their position.
+/// If all families are absent, or a family that several exports may have; with their position.
 pub(crate) fn check_exports(
     raw: Spanned<Vec<PlaceFamily>>,
     exports: usize,

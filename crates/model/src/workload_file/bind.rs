@@ -29,8 +29,8 @@ impl WorkloadFile {
     /// Returns the workload on this drive.
     ///
     /// All batches are charged from the table of the largest request of any source; if that size
-    /// was not measured, from the next larger size. Times at places that the file states not to
-    /// occur do not count.
+    /// was not measured, from the next larger size. Times at places that the file states as absent
+    /// do not count.
     ///
     /// # Errors
     /// If the drive's measurements do not cover the workload, or if the batch size exceeds the
@@ -54,6 +54,9 @@ impl WorkloadFile {
         }
         // An inline table holds for reads, for writes, and for batches that mix them.
         tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        if !tables.iter().any(|table| sampling::is_of_data_sheet(drive, table)) {
+            premises.remove(&[PremiseCode::DataSheet]);
+        }
         premises.extend(self.premises_of_places(drive, &tables));
         let doubts = |table: &&MeasuredTable| sampling::doubts(drive, table, "batch times");
         premises.extend(tables.iter().flat_map(doubts));
@@ -68,7 +71,7 @@ impl WorkloadFile {
         let costs = self.costs(drive, &mut premises);
         let (table, deferred_writes) = self.beside_deferred(drive, table, costs.as_ref());
         self.check_batch(&table, drive)?;
-        // Samples and quantiles of a table are those of random places.
+        // The samples and quantiles of a table were taken at random places.
         let is_random =
             self.has_random_places() && tables.iter().all(|it| it.is_of_random_places());
         let sampled: &[&MeasuredTable] = if is_random { &tables } else { &[] };
@@ -147,12 +150,12 @@ impl WorkloadFile {
         Some(costs.clone())
     }
 
-    /// Returns how long the drive typically takes, if all sources have requests of one kind at random
-    /// places.
+    /// Returns how long the drive typically takes, if all sources have requests of one kind at
+    /// random places.
     fn typical_times(&self, drive: &DriveFile) -> Option<TypicalTimes> {
         let is_random = |place: Place| match place {
             Place::Random => true,
-            Place::Sequential | Place::Range { .. } => false,
+            Place::Sequential | Place::Runs { .. } | Place::Range { .. } => false,
         };
         let tasks = self.tasks.iter().map(|placed| placed.source.place);
         let loads = self.best_effort.iter().map(|placed| placed.source.place);
@@ -178,6 +181,15 @@ impl WorkloadFile {
         let (size, span) =
             tasks.chain(loads).max_by_key(|&(size, _)| size).expect("a workload has a source");
         (size, span.clone())
+    }
+
+    /// Returns the operations for which the drive has no table that covers the workload, with the
+    /// size of the workload's largest request.
+    pub fn without_table(&self, drive: &DriveFile) -> Vec<(Op, Bytes)> {
+        let (size_max, _) = self.largest_request();
+        let is_missing = |op: &Op| covering_table(&drive.batch, *op, size_max).is_none();
+        let ops = self.operations().into_iter().map(|asked| asked.op);
+        ops.filter(is_missing).map(|op| (op, size_max)).collect()
     }
 
     /// Returns the operations that the workload needs, each once.
@@ -256,7 +268,7 @@ pub(super) fn covering_table(
     tables.iter().filter(covers).min_by_key(|table| table.size)
 }
 
-/// Returns the advice to measure requests; the command's caller knows `TARGET` and `FILE`.
+/// Returns the advice to measure requests; the command line replaces `TARGET` and `FILE`.
 fn how_to_measure(op: Op, size: Bytes) -> String {
     let measurement = Measurement::of("batch").with([(op, size)]);
     format!("measure it with `{measurement}`, or name another drive")

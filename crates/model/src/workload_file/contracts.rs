@@ -25,11 +25,11 @@ use crate::units::{Bytes, Duration};
 /// A contract that has b(i) as a case.
 struct Covered {
     contract: DriveContract,
-    /// The thing whose time one entry of its table gives.
+    /// What one entry of its table times, in the singular, for messages.
     what: &'static str,
     /// The plural of `what`.
     plural: &'static str,
-    /// The times of its table.
+    /// What its table lists, in the plural, for messages.
     times: &'static str,
     /// Why this contract covers a batch too, so that its times must be at least b(i).
     case: &'static str,
@@ -140,16 +140,16 @@ impl WorkloadFile {
         }
     }
 
-    /// Returns the largest number of requests on the drive that its starvation bound covers, for
-    /// all operations of the workload; `None` if it was not measured for all of them.
+    /// Returns the largest number of requests on the drive that the drive's starvation bound
+    /// covers, for all operations of the workload; `None` if it was not measured for all of them.
     fn starvation_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
         let operations = self.operations();
         let depths = operations.iter().map(|asked| drive.starvation_depth_of(asked.op, size));
         depths.collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
-    /// Returns the largest number of requests on the drive that its times with priority cover;
-    /// `None` if no table states it.
+    /// Returns the largest number of requests on the drive that the drive's times with priority
+    /// cover; `None` if no table states it.
     fn priority_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
         let operations = self.operations();
         let of = |op| covering_table(&drive.priority, op, size)?.depth;
@@ -187,8 +187,8 @@ impl WorkloadFile {
     }
 }
 
-/// Returns the longest time of a batch of `requests` of the most expensive kind by its costs, with
-/// a change of direction between any two.
+/// Returns the longest time, by the costs, of a batch of `requests` requests of the most expensive
+/// kind, with a change of direction between any two.
 fn time_by_costs(costs: &CostModel, costliest: Duration, requests: u32) -> Option<Duration> {
     let own = costliest.checked_mul(u64::from(requests))?;
     let switches = costs.switch_max.unwrap_or_default().checked_mul(u64::from(requests - 1))?;

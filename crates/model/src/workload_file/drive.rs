@@ -9,7 +9,6 @@ use serde::de::{Error, MapAccess};
 use toml::Spanned;
 
 use super::written::{Written, deserialize_written};
-use crate::batch_table::BatchTable;
 use crate::drive_file::tables::{MeasuredTable, batch_table};
 use crate::drive_file::{DriveFile, DriveKind};
 use crate::file_error::FileError;
@@ -138,7 +137,7 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
     );
     Ok(DriveReference::Inline(Box::new(DriveFile {
         premises: [chosen].into_iter().collect(),
-        batch: vec![inline_table(ns_max, table)],
+        batch: vec![MeasuredTable::of_times(ns_max, table)],
         drain: inline_tables(inline.drain_ns_max)?,
         priority: inline_tables(inline.priority_ns_max)?,
         starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
@@ -149,21 +148,5 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
 fn inline_tables(ns_max: Option<Spanned<Vec<u64>>>) -> Result<Vec<MeasuredTable>, FileError> {
     let Some(ns_max) = ns_max else { return Ok(Vec::new()) };
     let table = batch_table(ns_max.get_ref(), ns_max.span())?;
-    Ok(vec![inline_table(ns_max.into_inner(), table)])
-}
-
-/// Returns a table for every operation and every size.
-fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
-    MeasuredTable {
-        op: None,
-        size: None,
-        ns_max,
-        quantiles_ns: Default::default(),
-        samples: None,
-        samples_effective: None,
-        confidence: None,
-        depth: None,
-        families: Vec::new(),
-        table,
-    }
+    Ok(vec![MeasuredTable::of_times(ns_max.into_inner(), table)])
 }

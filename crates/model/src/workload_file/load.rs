@@ -6,43 +6,73 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use super::Placed;
-use super::raw::{RawBestEffort, check_size};
-use crate::entry::claim;
+use super::at_once::AtOnce;
+use super::raw::{RawBestEffort, RawPeriod, check_size};
+use super::task::read_lifetime;
+use crate::entry::{claim, positive, read_count};
 use crate::file_error::FileError;
 use crate::task::{BestEffort, Intensity};
 use crate::units::Duration;
 
-/// The maximum number of requests that one closed loop may keep in flight: a thousand times what
-/// drives accept.
-const OUTSTANDING_MAX: u32 = 1 << 20;
-
 /// The shortest time between two requests of an open loop.
 const GAP_MIN: Duration = Duration::from_us(1);
 
-/// Reads one entry.
-pub(super) fn read(
-    raw: RawBestEffort,
+/// Appends the loads of one entry: one, or `count` numbered ones.
+pub(super) fn expand(
+    raw: &RawBestEffort,
+    entry: u32,
     names: &mut BTreeSet<String>,
-) -> Result<Placed<BestEffort>, FileError> {
-    claim(raw.name.get_ref(), &raw.name, names)?;
+    at_once: &mut AtOnce,
+    loads: &mut Vec<Placed<BestEffort>>,
+) -> Result<(), FileError> {
     check_size(&raw.size)?;
-    let intensity = read_intensity(&raw)?;
-    let op_span = raw.op_span();
-    Ok(Placed {
-        source: BestEffort {
-            name: raw.name.into_inner(),
-            intensity,
-            size: *raw.size.get_ref(),
-            op: *raw.op.get_ref(),
-            place: raw.place.0,
-        },
-        size_span: raw.size.span(),
-        op_span,
-    })
+    let intensity = read_intensity(raw)?;
+    let (start, stop) = read_lifetime(raw.start.as_ref(), raw.stop.as_ref())?;
+    let count = read_count(raw.count.as_ref(), loads.len(), "load")?;
+    let (requests, written) = match intensity {
+        Intensity::Outstanding(requests) => (requests, &raw.outstanding),
+        Intensity::Stream { requests, .. } => (requests, &raw.requests),
+        Intensity::Rate(_) | Intensity::Paced { .. } => (1, &raw.outstanding),
+    };
+    let written = written.as_ref().or(raw.count.as_ref());
+    at_once.add(count, requests.into(), written.map_or(raw.name.span(), Spanned::span))?;
+    for number in 1..=count {
+        let name = match raw.count {
+            Some(_) => format!("{}-{number}", raw.name.get_ref()),
+            None => raw.name.get_ref().clone(),
+        };
+        claim(&name, &raw.name, names)?;
+        loads.push(Placed {
+            source: BestEffort {
+                name,
+                group: raw.count.is_some().then_some(entry),
+                intensity,
+                start,
+                stop,
+                size: *raw.size.get_ref(),
+                op: *raw.op.get_ref(),
+                place: raw.place.0,
+            },
+            size_span: raw.size.span(),
+            op_span: raw.op_span(),
+        });
+    }
+    Ok(())
 }
 
-/// Reads how a load releases requests: a closed loop, an open loop, or a closed loop with a rate.
+/// Reads how a load releases requests: a closed loop, an open loop, a closed loop with a rate, or a
+/// stream of jobs.
 fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
+    if let Some(period) = &raw.period {
+        return read_stream(raw, period);
+    }
+    if let Some(requests) = &raw.requests {
+        return Err(FileError::new(
+            requests.span(),
+            "only jobs have requests, and the load has no `period`",
+            "add a `period`, or write how many requests are `outstanding`",
+        ));
+    }
     let outstanding = raw.outstanding.as_ref().map(read_load_outstanding).transpose()?;
     if let Some(rate) = &raw.rate
         && rate.get_ref().transfer_time_floor(*raw.size.get_ref()) < GAP_MIN
@@ -59,10 +89,43 @@ fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
         (Some(outstanding), Some(rate)) => Ok(Intensity::Paced { rate, outstanding }),
         (None, None) => Err(FileError::new(
             raw.name.span(),
-            "the load has neither `outstanding` nor `rate`",
-            "add outstanding = 32, or rate = \"8MB/s\", or both",
+            "the load has none of `outstanding`, `rate` and `period`",
+            "add outstanding = 32, or rate = \"8MB/s\", or period = \"100ms\"",
         )),
     }
+}
+
+/// Reads a load that releases a job in each period.
+fn read_stream(raw: &RawBestEffort, period: &Spanned<RawPeriod>) -> Result<Intensity, FileError> {
+    let RawPeriod::Same(length) = *period.get_ref() else {
+        return Err(FileError::new(
+            period.span(),
+            "the periods of loads have no steps",
+            "write one time, or an entry for each period",
+        ));
+    };
+    if let Some(rate) = &raw.rate {
+        return Err(FileError::new(
+            rate.span(),
+            "the load has both `rate` and `period`",
+            "keep one of them: a stream's rate is its requests in each period",
+        ));
+    }
+    let length = positive(&Spanned::new(period.span(), length), "period")?;
+    let requests = raw.requests.as_ref().map_or(1, |requests| *requests.get_ref());
+    let least = GAP_MIN.checked_mul(requests.into()).unwrap_or(Duration::MAX);
+    if requests == 0 || length < least {
+        let span = raw.requests.as_ref().map_or_else(|| period.span(), Spanned::span);
+        let (what, remedy) = if requests == 0 {
+            ("a job of 0 requests needs no drive", "write how many requests one job releases")
+        } else {
+            let what = "the load releases more than a million requests each second";
+            (what, "write a longer period, or fewer requests")
+        };
+        return Err(FileError::new(span, what, remedy));
+    }
+    let outstanding = raw.outstanding.as_ref().map(read_load_outstanding).transpose()?;
+    Ok(Intensity::Stream { period: length, requests, outstanding })
 }
 
 fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
@@ -71,11 +134,6 @@ fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
             outstanding.span(),
             "outstanding is 0, so the load does nothing",
             "write how many requests it keeps in flight, or delete the entry",
-        )),
-        more if more > OUTSTANDING_MAX => Err(FileError::new(
-            outstanding.span(),
-            format!("outstanding exceeds {OUTSTANDING_MAX} requests"),
-            "write a smaller number; drives accept a few dozen requests",
         )),
         outstanding => Ok(outstanding),
     }

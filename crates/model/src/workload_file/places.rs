@@ -6,6 +6,7 @@ use crate::contracts::{ContractPremise, DriveContract};
 use crate::drive_file::{DriveFile, FamilyTimes, MeasuredTable, PlaceFamily, missing};
 use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises};
+use crate::sampling;
 use crate::task::{Op, Place};
 use crate::units::Bytes;
 
@@ -13,7 +14,8 @@ use crate::units::Bytes;
 struct Measured<'a> {
     families: &'a [FamilyTimes],
     missing: Vec<PlaceFamily>,
-    /// The requests of its table and how many at once; of all requests if there is none.
+    /// The measurement that would fill the gaps: of the table's requests, or of all requests if
+    /// there is no table.
     requests: Measurement,
 }
 
@@ -25,7 +27,8 @@ struct Gaps {
 }
 
 impl WorkloadFile {
-    /// Returns the premises of every proof: about the places of the batches in these tables.
+    /// Returns the premises about the places of batches, which every proof has; the batches are
+    /// those of these tables.
     pub(super) fn premises_of_places(
         &self,
         drive: &DriveFile,
@@ -35,7 +38,9 @@ impl WorkloadFile {
         if !self.absent_places.is_empty() {
             premises.push(self.of_absent());
         }
-        premises.extend(self.of_tables(drive, "batch times", "places", tables));
+        let mut measured = tables.to_vec();
+        measured.retain(|table| !sampling::is_of_data_sheet(drive, table));
+        premises.extend(self.of_tables(drive, "batch times", "places", &measured));
         let mut kinds = self.kinds().map(|(op, size, _)| (op, size));
         let first = kinds.next();
         let is_mixed = kinds.any(|kind| Some(kind) != first);
@@ -50,7 +55,7 @@ impl WorkloadFile {
             premises.extend(self.of_measured(drive, what, measured));
         }
         if drive.mixed.is_empty() {
-            // Like a table without families, such costs count as those of random places.
+            // Like a table without families, such costs count as measured at random places.
             let kinds = self.kinds().map(|(op, size, _)| (op, size));
             let requests = Measurement::of("mixed").with(kinds);
             let measured = Measured { families: &[], missing: missing(&[], 0), requests };
@@ -82,7 +87,8 @@ impl WorkloadFile {
         premises.into_iter().map(|premise| ContractPremise { contract, premise }).collect()
     }
 
-    /// Returns the premises about the places of tables; tables without the same places share one.
+    /// Returns the premises about the places of tables; tables that lack the same places share one
+    /// premise.
     fn of_tables(
         &self,
         drive: &DriveFile,
@@ -118,7 +124,8 @@ impl WorkloadFile {
         self.of_gaps(drive, (what, ""), &self.gaps(families, missing), &requests)
     }
 
-    /// Returns the gaps of a measurement at these places, without those that the file states absent.
+    /// Returns the gaps of a measurement at these places, without those that the file states
+    /// absent.
     fn gaps(&self, families: &[FamilyTimes], missing: Vec<PlaceFamily>) -> Gaps {
         let is_absent = |family: &PlaceFamily| self.absent_places.contains(family);
         let screened = families.iter().filter(|it| it.screened).map(|it| it.places);
@@ -190,7 +197,8 @@ impl WorkloadFile {
         )
     }
 
-    /// Returns whether a source has places other than random ones, or several exports share a drive.
+    /// Returns whether a source has places other than random ones, or several exports share a
+    /// drive.
     fn sets_places(&self) -> bool {
         self.export_count > 1 || self.places().any(|place| place != Place::Random)
     }

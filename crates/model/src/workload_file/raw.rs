@@ -36,9 +36,8 @@ pub(super) struct RawWorkload {
 pub(super) struct RawTask {
     pub(super) name: Spanned<String>,
     pub(super) count: Option<Spanned<u32>>,
-    pub(super) period: Spanned<Duration>,
-    #[serde(default = "periodic")]
-    pub(super) arrivals: Spanned<RawArrivals>,
+    pub(super) period: Option<Spanned<RawPeriod>>,
+    pub(super) arrivals: Option<Spanned<RawArrivals>>,
     pub(super) jitter: Option<Spanned<Duration>>,
     pub(super) deadline: Option<Spanned<Duration>>,
     #[serde(default = "one_request")]
@@ -49,6 +48,8 @@ pub(super) struct RawTask {
     #[serde(default)]
     pub(super) place: RawPlace,
     pub(super) offset: Option<Spanned<RawOffset>>,
+    pub(super) start: Option<Spanned<Duration>>,
+    pub(super) stop: Option<Spanned<Duration>>,
     #[serde(default = "hard")]
     pub(super) class: Class,
     pub(super) quality: Option<Spanned<Share>>,
@@ -57,7 +58,7 @@ pub(super) struct RawTask {
 }
 
 /// `arrivals` of a task.
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RawArrivals {
     Periodic,
@@ -69,8 +70,13 @@ pub(super) enum RawArrivals {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawBestEffort {
     pub(super) name: Spanned<String>,
+    pub(super) count: Option<Spanned<u32>>,
     pub(super) outstanding: Option<Spanned<u32>>,
     pub(super) rate: Option<Spanned<Bandwidth>>,
+    pub(super) period: Option<Spanned<RawPeriod>>,
+    pub(super) requests: Option<Spanned<u32>>,
+    pub(super) start: Option<Spanned<Duration>>,
+    pub(super) stop: Option<Spanned<Duration>>,
     pub(super) size: Spanned<Bytes>,
     #[serde(default = "read")]
     pub(super) op: Spanned<Op>,
@@ -81,9 +87,6 @@ pub(super) struct RawBestEffort {
 
 fn one_request() -> Spanned<u32> {
     Spanned::new(0..0, 1)
-}
-fn periodic() -> Spanned<RawArrivals> {
-    Spanned::new(0..0, RawArrivals::Periodic)
 }
 fn read() -> Spanned<Op> {
     Spanned::new(0..0, Op::Read)
@@ -122,6 +125,12 @@ pub(crate) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
     ))
 }
 
+/// A period as written: `"300ms"` or `{ from = "300ms", step = "1ms" }`.
+pub(super) enum RawPeriod {
+    Same(Duration),
+    Steps { from: Duration, step: Duration },
+}
+
 /// An offset as written: `"10ms"`, `["0ms", "10ms"]` or `{ step = "10ms" }`.
 pub(super) enum RawOffset {
     Same(Duration),
@@ -129,12 +138,34 @@ pub(super) enum RawOffset {
     Step(Duration),
 }
 
-/// A place as written: `"random"`, `"sequential"` or `{ from = "0%", to = "20%" }`.
+/// A place as written: `"random"`, `"sequential"`, `{ from = "0%", to = "20%" }` or
+/// `{ run = 8 }`.
 pub(super) struct RawPlace(pub(super) Place);
 
 impl Default for RawPlace {
     fn default() -> Self {
         Self(Place::Random)
+    }
+}
+
+impl Written for RawPeriod {
+    const EXPECTED: &'static str = "\"300ms\", or { from = \"300ms\", step = \"1ms\" }";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Duration::parse(text).map(Self::Same).map_err(E::custom)
+    }
+    fn from_number<E: Error>(number: i64) -> Result<Self, E> {
+        Self::from_text(&number.to_string())
+    }
+    fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Steps {
+            from: Duration,
+            step: Duration,
+        }
+        let steps = Steps::deserialize(MapAccessDeserializer::new(table))?;
+        Ok(Self::Steps { from: steps.from, step: steps.step })
     }
 }
 
@@ -162,7 +193,8 @@ impl Written for RawOffset {
 }
 
 impl Written for RawPlace {
-    const EXPECTED: &'static str = "\"random\", \"sequential\", or { from = \"0%\", to = \"20%\" }";
+    const EXPECTED: &'static str =
+        "\"random\", \"sequential\", { from = \"0%\", to = \"20%\" }, or { run = 8 }";
 
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         match text {
@@ -174,18 +206,34 @@ impl Written for RawPlace {
     fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Range {
-            from: Share,
-            to: Share,
+        struct Table {
+            from: Option<Share>,
+            to: Option<Share>,
+            run: Option<u32>,
         }
-        let range = Range::deserialize(MapAccessDeserializer::new(table))?;
-        if range.from >= range.to {
-            return Err(A::Error::custom(
+        let fault = |what: &str| Err(A::Error::custom(what));
+        let table = Table::deserialize(MapAccessDeserializer::new(table))?;
+        match (table.from, table.to, table.run) {
+            (Some(from), Some(to), None) if from < to => {
+                Ok(Self(Place::Range { from_ppm: from.ppm, to_ppm: to.ppm }))
+            }
+            (Some(_), Some(_), None) => fault(
                 "the range ends before it starts\nwrite `from` below `to`, for example { from = \"0%\", to = \"20%\" }",
-            ));
+            ),
+            (None, None, Some(length)) if length >= 2 => Ok(Self(Place::Runs { length })),
+            (None, None, Some(_)) => fault(
+                "a run of fewer than 2 requests is not sequential\nwrite how many requests follow each other, or place = \"random\"",
+            ),
+            (None, Some(_), None) => fault("missing field `from`"),
+            (Some(_), None, None) => fault("missing field `to`"),
+            (None, None, None) => {
+                fault("the place is empty\nwrite { from = \"0%\", to = \"20%\" }, or { run = 8 }")
+            }
+            (_, _, Some(_)) => fault(
+                "runs begin anywhere on the drive, so `run` excludes `from` and `to`\nkeep one of them",
+            ),
         }
-        Ok(Self(Place::Range { from_ppm: range.from.ppm, to_ppm: range.to.ppm }))
     }
 }
 
-deserialize_written!(RawOffset, RawPlace);
+deserialize_written!(RawPeriod, RawOffset, RawPlace);

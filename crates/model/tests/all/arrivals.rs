@@ -63,8 +63,8 @@ fn faults_are_named_where_they_stand() {
     of("arrivals = \"bunched\"\noutstanding = 2").says(bunched, "2", "sporadic");
 }
 
-/// The workload keeps what the file states; plan and limits are those of the tasks as the policy sees
-/// them, and nothing is charged twice.
+/// The workload keeps what the file states; plan and limits are those of the tasks as the policy
+/// sees them, and nothing is charged twice.
 #[test]
 fn a_policy_sees_shorter_periods_and_deadlines_by_the_jitter() {
     let ms = Duration::from_ms;
@@ -81,7 +81,7 @@ fn a_policy_sees_shorter_periods_and_deadlines_by_the_jitter() {
     assert_eq!(*plain.planned(), plain);
 }
 
-/// Jitter and host are one way to the policy.
+/// Jitter and the host's `release` add up to one delay before the policy.
 #[test]
 fn jitter_comes_before_the_hosts_time() {
     let ms = Duration::from_ms;

@@ -78,7 +78,8 @@ fn bound(drive: &DriveFile, ops: &[&str]) -> Workload {
     WorkloadFile::parse(&format!("drive = \"d\"\n{tasks}")).unwrap().bind(drive).unwrap()
 }
 
-/// Each kind is raised before kinds are mixed: drain = max over i + j of reads and writes.
+/// Each operation is raised before the two are mixed: drain(n) is the maximum over i + j = n of
+/// reads(i) + writes(j).
 #[test]
 fn mixed_drains_are_raised_kind_by_kind() {
     let workload = bound(&caching(""), &["read", "write"]);

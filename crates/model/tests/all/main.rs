@@ -12,5 +12,6 @@ mod parameters;
 mod places;
 mod premises;
 mod serve_file;
+mod sources;
 mod ssd;
 mod workload_file;

@@ -15,7 +15,7 @@ fn file(policy: &str) -> String {
     format!("drive = \"test drive\"\n{policy}{source}")
 }
 
-/// Returns the parameters of a file; the caller asks for more policies.
+/// Returns the parameters of a file; `asked` are the policies that the command line adds.
 fn bound(text: &str, asked: &[PolicyName]) -> Result<Parameters, FileError> {
     let mut file = WorkloadFile::parse(text)?;
     file.also_try(asked);

@@ -79,8 +79,8 @@ fn families_are_read_and_written_back() {
     assert_eq!(drive.batch[0].random_ns_max(), [8, 19]);
 }
 
-/// Goal: b(i) is the longest of all families, even where the row's own figure is lower. Method: a
-/// family raised above the row by hand.
+/// Goal: b(i) is the longest of all families, even where the table's own figure is lower. Method: a
+/// family raised above the table by hand.
 #[test]
 fn a_bound_rests_on_the_longest_of_all_families() {
     assert_eq!(b("", &drive()), [10, 20]);
@@ -184,7 +184,28 @@ fn a_range_contradicts_absent_families() {
     assert!(!refuses(&[("0%", "80%")], "track") && refuses(&[("0%", "0.1%")], "track"));
 }
 
-/// Goal: exports that share a drive are not at random places, so nothing else can be ruled out.
+/// Goal: one task of runs cannot state that narrow parts or far ones do not occur: a job that ends
+/// one run and starts another has both.
+#[test]
+fn runs_contradict_all_absent_families_but_track() {
+    for (family, is_refused) in [
+        ("random", true),
+        ("sequential", true),
+        ("both_ends", true),
+        ("clusters", true),
+        ("climbed", true),
+        ("track", false),
+    ] {
+        let text = format!(
+            "drive = \"d\"\nabsent_places = [\"{family}\"]\n[[task]]\nname = \"t\"\nperiod = \"1s\"\n\
+             requests = 8\nsize = \"4KiB\"\nplace = {{ run = 4 }}\n"
+        );
+        assert_eq!(WorkloadFile::parse(&text).is_err(), is_refused, "{family}");
+    }
+}
+
+/// Goal: exports that share a drive lie at different places, so a serve file cannot rule out the
+/// families that such places form.
 #[test]
 fn several_exports_contradict_absent_families() {
     let text = |absent: &str| {
@@ -233,7 +254,8 @@ fn an_old_table_was_measured_at_random_places() {
     let [(code, text)] = &doubts("")[..] else { panic!("places were not measured") };
     assert_eq!(*code, PremiseCode::PlacesUnmeasured);
     assert!(text.contains("at both_ends, clusters, track"), "{text}");
-    // A table that was measured only elsewhere does not cover it, even if its places do not count.
+    // A table that was measured only elsewhere does not cover the workload, even if the workload
+    // rules those places out.
     let ends = DriveFile { batch: vec![ends_only(&drive())], ..old.clone() };
     let all = self::doubts(&task(&format!("absent_places = [{others}]"), ""), &ends);
     assert!(all.iter().any(|(_, text)| text.contains("at random places")), "{all:?}");
@@ -263,7 +285,8 @@ fn doubts(text: &str, drive: &DriveFile) -> Vec<(PremiseCode, String)> {
     of_places.map(|it| (it.code, told(it))).collect()
 }
 
-/// Goal: costs that no mixed batch supports were not measured at the places that a workload sets.
+/// Goal: costs that no mixed batch supports count as not measured at the places that a workload
+/// sets.
 #[test]
 fn costs_without_mixed_batches_escape_no_places() {
     let families = PlaceFamily::ALL

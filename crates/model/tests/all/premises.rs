@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the reference lists every code of a premise with its weight and its condition, in the order
-//! in which verdicts name doubts. Method: compare its table with the list.
+//! Goal: the reference lists every code of a premise with its weight and its condition, in the
+//! order in which verdicts name doubts. Method: compare its table with the list.
 
 use tidegate_model::PremiseCode;
 

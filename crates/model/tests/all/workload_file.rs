@@ -296,7 +296,7 @@ fn the_group_of_g_edf_is_a_share() {
 #[test]
 fn a_load_is_closed_open_or_both() {
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
-    assert!(refused(load).message.contains("neither `outstanding` nor `rate`"));
+    assert!(refused(load).message.contains("none of `outstanding`, `rate` and `period`"));
     let both = format!("{load}outstanding = 0\nrate = \"1MB/s\"\n");
     assert!(refused(&both).message.contains("the load does nothing"));
     let unit = refused(&format!("{load}rate = \"1MB\"\n")).message;
@@ -329,7 +329,7 @@ fn figures_beyond_all_measure_are_refused() {
     }
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
     let many = refused(&format!("{load}outstanding = 4000000000\n"));
-    many.says("outstanding exceeds", "4000000000", "");
+    many.says("release 4000000000 requests at one instant", "4000000000", "a few dozen");
     let fast = refused(&format!("{load}rate = \"18TB/s\"\n"));
     assert!(fast.message.contains("a million requests"), "{fast:?}");
 }
@@ -402,8 +402,8 @@ fn a_margin_is_a_share_with_its_unit() {
 const HOST: &str =
     "[host]\nrelease = \"3ms\"\nsubmit = \"1ms\"\ncomplete = \"2ms\"\nreply = \"4ms\"\n";
 
-/// The workload keeps the drive's times and its tasks' contracts; plan and limits are those behind the
-/// host.
+/// The workload keeps the drive's times and its tasks' contracts; plan and limits are those behind
+/// the host.
 #[test]
 fn the_hosts_time_is_kept_beside_the_workload_and_reaches_the_plan() {
     let ms = Duration::from_ms;
@@ -464,7 +464,7 @@ fn faults_of_the_host_are_named_where_they_stand() {
         "demand, load, points",
     );
     with("file = \"x\"\npriority = 5\nfiel = 1\n").says("unknown field `fiel`", "fiel", "`file`");
-    // The reader of the file adds the interference; nothing may pass without it.
+    // The caller that reads the file adds the interference; until then the file is refused.
     with("file = \"x\"\npriority = 5\n").says("the processor profile x was not read", "\"x\"", "");
 }
 

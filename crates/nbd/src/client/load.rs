@@ -82,7 +82,7 @@ impl<S: Read + Write> Client<S> {
         let mut places = Places { random, count: self.size() / size, next };
         let command = if load.is_write { wire::CMD_WRITE } else { wire::CMD_READ };
         let begun = Instant::now();
-        // The instants of the outstanding requests, by their numbers, which count up.
+        // The submission instants of the outstanding requests, by the requests' numbers.
         let mut sent = std::collections::HashMap::new();
         let mut loaded = Loaded { time: Duration::ZERO, failed: 0, failure: None };
         loop {

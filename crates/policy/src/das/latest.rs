@@ -43,7 +43,8 @@ impl Latest {
                 *without_ns = self.all;
                 continue;
             }
-            // The requests behind it move up by one. Saturation is intended: there may be none.
+            // Without this request, those behind it move up by one. Saturation is intended: there
+            // may be none behind it.
             *without_ns = (*without_ns).min(after_ns.saturating_add(service_ns));
             after_ns = after_ns.min(due_ns - ahead_ns);
             ahead_ns -= service_ns;

@@ -15,7 +15,7 @@
 //! Behind `tokens-per-task` the requests of a job may become eligible one by one, because each
 //! token returns p after it was taken. A task of e requests is then kept as e units, tasks of one
 //! request each; the proof in `tidegate_analysis::das` treats them as any sporadic tasks. A request
-//! belongs to the unit that has no waiting request and may release first.
+//! belongs to the unit that has no waiting request and may release earliest.
 
 use std::ops::Range;
 
@@ -59,12 +59,13 @@ impl TaskState {
             .map_or(Time::ZERO, |last| last.checked_add(self.period).unwrap_or(Time::MAX))
     }
 
-    /// Returns the share earned when its next job is released.
+    /// Returns the share earned when the task's next job is released.
     fn earned_with_next(&self) -> u32 {
         (self.earned_ppm + self.excused_ppm).min(WHOLE_PPM)
     }
 
-    /// Returns whether its next job must be served and no waiting request delays its release.
+    /// Returns whether the task's next job must be served and no waiting request delays its
+    /// release.
     fn is_expected(&self) -> bool {
         self.mandatory_count == 0 && self.earned_with_next() < WHOLE_PPM
     }

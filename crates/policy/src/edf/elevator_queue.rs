@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue of real-time requests in order of absolute deadline. Deadlines that count as equal are in
-//! the order in which an elevator that serves only on its way up reaches them.
+//! A queue of real-time requests in order of absolute deadline. Deadlines that count as equal are
+//! in the order in which an elevator that serves only on its way up reaches them.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::queue::RealTimeQueue;
 /// A request with its sort key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The beginning of the window of its deadline.
+    /// The beginning of the window that holds its deadline.
     window_start: Time,
     start: Lba,
     id: RequestId,

@@ -27,14 +27,14 @@ enum Stage {
 struct State {
     deadline: Duration,
     period: Duration,
-    /// Its last release + its period; the start of time before the first release.
+    /// Its last release + its period; [`Time::ZERO`] before the first release.
     next_release: Time,
     stage: Stage,
 }
 
 impl State {
-    /// Returns the deadline of its next job if that is released as early as allowed. It is at most
-    /// `Time::MAX`.
+    /// Returns the absolute deadline of the unit's next job if that is released as early as
+    /// allowed; at most `Time::MAX`.
     fn next_due_ns(&self) -> u64 {
         self.next_release.checked_add(self.deadline).unwrap_or(Time::MAX).ns()
     }
@@ -67,7 +67,8 @@ impl Units {
         let (mut states, mut of_task, mut end) = (Vec::new(), Vec::new(), 0_u32);
         for task in &plan.tasks {
             let start = end;
-            // More requests than the drive accepts are never proven, and are never on it together.
+            // A job with more requests than the drive accepts is never proven, and never on the
+            // drive as a whole.
             let requests = task.requests.min(plan.depth);
             end = end.checked_add(requests).expect("fewer units than 2^32");
             let state = State {
@@ -215,7 +216,8 @@ impl Units {
         dues
     }
 
-    /// Returns the earliest possible deadline of the units that may not be released yet, in ns.
+    /// Returns the earliest possible deadline of the next jobs of units that may not be released
+    /// yet, in ns.
     pub(crate) fn due_if_released_next(&self) -> Option<u64> {
         self.cooling_by_next_due.least().map(|(due, _)| due)
     }
@@ -225,8 +227,8 @@ impl Units {
         self.ready_by_deadline.least().map(|(deadline, _)| deadline)
     }
 
-    /// Takes the idle unit of the request's task that may be released first; returns it with its
-    /// deadline. O(e).
+    /// Takes the idle unit of the request's task that may be released earliest; returns it with the
+    /// request's deadline. O(e).
     fn take_idle(&mut self, request: &Request) -> Option<(u32, Time)> {
         let places = self.of_task.get(request.task.index())?.clone();
         let is_idle = |&place: &u32| matches!(self.states[place as usize].stage, Stage::Idle);

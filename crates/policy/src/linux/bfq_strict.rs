@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `bfq-strict`: a model of Linux `bfq` with `strict_guarantees`.
 //!
-//! Rule: one request on the drive at a time. Each source has a queue by position. The queue in
-//! service keeps the drive until it has used its budget of sectors or its 125 ms, and idles up to
-//! 8 ms for its next request. Then the eligible queue with the least virtual finish time follows,
-//! in the highest class that has one. A queue of a higher class does not wait for the budget of a
-//! lower one.
+//! Rule: one request on the drive at a time. Each source has a queue in order of position. The
+//! queue in service keeps the drive until it has used its budget of sectors or its 125 ms; while it
+//! is empty, the drive idles up to 8 ms for its next request. Then the eligible queue with the
+//! least virtual finish time follows, in the highest class with requests. A request of a higher
+//! class ends the service of a lower one before its budget is used.
 //!
 //! ```text
 //!   start S, finish F = S + budget / weight;  eligible: S <= V
@@ -48,7 +48,7 @@ struct Queue {
     tags: Tags,
 }
 
-/// The source in service, and the rest of its service.
+/// The source in service, and the state of its service.
 #[derive(Debug, Clone, Copy)]
 struct Service {
     source: TaskIndex,
@@ -56,8 +56,8 @@ struct Service {
     budget_left: u64,
     /// Sectors served in this service.
     served: u64,
-    /// The instant until which the source may send its next request: set when a request of it
-    /// completes, cleared when one is sent.
+    /// The instant until which the drive idles for the source's next request: set when one of its
+    /// requests completes, cleared when one is sent.
     idle_until: Option<Time>,
 }
 

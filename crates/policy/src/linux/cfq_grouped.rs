@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `cfq-grouped`: Linux `cfq` with the patch of RTAS'08, which has two groups instead of one per
-//! thread.
+//! `cfq-grouped`: Linux `cfq` with the patch of RTAS'08, which keeps two groups of requests instead
+//! of a queue per thread.
 //!
 //! Rule: while the drive has room it gets a request, from the real-time group if that has any,
 //! otherwise from best effort; within a group, the next in ascending order of position. The policy

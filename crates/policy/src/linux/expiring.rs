@@ -3,8 +3,8 @@
 //! instant after which position no longer matters.
 //!
 //! Rule: a batch is up to 16 requests of one direction in ascending order of position. A new batch
-//! takes reads, unless there are none, or writes wait to which reads were preferred twice in a row.
-//! It starts where the last batch of its direction ended, or with the oldest request if that has
+//! takes reads, unless there are none, or reads were preferred to waiting writes twice in a row. It
+//! starts where the last batch of its direction ended, or with the oldest request if that has
 //! waited too long (reads 500 ms, writes 5 s) or no request lies above.
 //!
 //! Source: the Linux kernel's documentation of its deadline scheduler and its defaults.
@@ -110,8 +110,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Returns the state before the first batch, in which writes can be served without choosing a
-    /// batch.
+    /// Returns the state before the first batch: as if a batch of writes had begun and sent none,
+    /// so waiting writes go first.
     pub(super) const fn of_writes() -> Self {
         Self { current: WRITE, left: BATCH_MAX, writes_starved: 0 }
     }
@@ -159,8 +159,8 @@ impl Batch {
     }
 }
 
-/// Queued requests by position; a batch begins with the oldest one if it has expired. See the module
-/// documentation.
+/// Queued requests by position; a batch begins with the oldest one if it has expired. See the
+/// module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Expiring {
     queued: Directions,

@@ -6,11 +6,11 @@
 //! by all classes. A class is served only while no higher one has a request queued or on the drive:
 //! so a request of the highest class drains the drive, which `deadline` never does.
 //!
-//! Before that, while several classes have requests, the policy looks at the next request of each
-//! class but the highest, and sends it if it arrived at least 10 s ago. The next request is the
-//! next one by position, or the oldest if that has expired when a batch ends; the 10 s count from
-//! the arrival of that request itself. A batch that was begun for a request that had not aged stays
-//! current.
+//! Before it applies this rule, and while several classes have requests, the policy looks at the
+//! next request of each class but the highest, and sends it if it arrived at least 10 s ago. The
+//! next request is the next one by position, or the oldest if that has expired when a batch ends;
+//! the 10 s count from the arrival of that request itself. A batch that was begun for a request
+//! that had not aged stays current.
 //!
 //! Hard tasks are in the kernel's class "real time", soft and interactive ones in "best effort",
 //! and best-effort loads in "idle": the strongest separation that it offers.
@@ -74,6 +74,11 @@ impl ByClass {
         Self { classes, ..Self::new(aging_expire, priority) }
     }
 
+    /// Changes the age from which a request of a lower class goes first.
+    pub(super) const fn set_aging_expire(&mut self, aging_expire: Duration) {
+        self.aging_expire = aging_expire;
+    }
+
     /// Takes the next request; `None` if none may join the requests that have left the queues and
     /// are not complete.
     pub(super) fn pop_beside<'a, I: Iterator<Item = &'a Request>>(
@@ -92,7 +97,7 @@ impl ByClass {
         self.batch.pop(&mut self.classes[highest], now, Some(now))
     }
 
-    /// Returns the next request of a class below the highest, if it has waited too long.
+    /// Takes the next request of a class below the highest, if it has waited too long.
     fn pop_aged(&mut self, now: Time, is_outstanding: [bool; 3]) -> Option<Request> {
         if is_outstanding.into_iter().filter(|&is_outstanding| is_outstanding).count() < 2 {
             return None;

@@ -15,10 +15,12 @@
 //!
 //! Bound: `tidegate_analysis::strict_classes`.
 //!
-//! Source: `block/mq-deadline.c`, `block/blk-mq-sched.c` and `block/blk-mq.c` of Linux 6.1 and 6.12.
+//! Source: `block/mq-deadline.c`, `block/blk-mq-sched.c` and `block/blk-mq.c` of Linux 6.1 and
+//! 6.12.
 
 use std::collections::VecDeque;
 
+use tidegate_model::parameters::MqDeadlineParameters;
 use tidegate_model::{Class, Plan, Request, RequestId, Time};
 
 use super::filling::Order;
@@ -56,7 +58,7 @@ impl MqDeadlineTuned {
             in_flight: InFlight::with_room(plan.best_effort_depth),
             room: Room::new(plan.queued_max),
             tags_used: 0,
-            tags_max: settings.nr_requests.map_or(u64::MAX, |tags| u64::from(tags.get())),
+            tags_max: tags_max(&settings),
             taken_max: settings.taken_early as usize,
             depth: plan.best_effort_depth,
         }
@@ -68,6 +70,18 @@ impl MqDeadlineTuned {
     pub fn of_linux_6_1(plan: &Plan) -> Self {
         let aging_expire = plan.parameters.mq_deadline_tuned.prio_aging_expire;
         Self { classes: ByClass::remembering(aging_expire, priority), ..Self::new(plan) }
+    }
+
+    /// Decides by this plan from now on. With fewer tags than are used, requests keep theirs, and
+    /// no other one gets a tag until enough of them are complete.
+    fn reconfigure(&mut self, now: Time, plan: &Plan) {
+        let settings = plan.parameters.mq_deadline_tuned;
+        self.classes.set_aging_expire(settings.prio_aging_expire);
+        self.tags_max = tags_max(&settings);
+        self.taken_max = settings.taken_early as usize;
+        self.depth = plan.best_effort_depth;
+        self.room.set_queued_max(plan.queued_max);
+        self.give_tags(now);
     }
 
     /// Gives tags to the requests that wait for one, the oldest first.
@@ -128,10 +142,7 @@ impl Policy for MqDeadlineTuned {
             }
             Event::Cancel(id) => self.cancel(now, id),
             Event::Notice { .. } => {}
-            Event::Reconfigure(plan) => {
-                self.depth = plan.best_effort_depth;
-                self.room.set_queued_max(plan.queued_max);
-            }
+            Event::Reconfigure(plan) => self.reconfigure(now, &plan),
         }
         Ok(())
     }
@@ -147,6 +158,11 @@ impl Policy for MqDeadlineTuned {
         self.in_flight.dispatch(request);
         Decision::Dispatch { id: request.id, tag: Tag::Simple }
     }
+}
+
+/// Returns the number of requests that can have a tag of the scheduler.
+fn tags_max(settings: &MqDeadlineParameters) -> u64 {
+    settings.nr_requests.map_or(u64::MAX, |tags| u64::from(tags.get()))
 }
 
 const fn priority(class: Class) -> usize {

@@ -22,7 +22,7 @@ pub(super) struct Sorted {
 /// How the request after the last one is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// The lowest above the position that was taken last, if one was.
+    /// The lowest above the position that was taken last; before that, the lowest of all.
     Above(Option<Position>),
     /// Of Linux 6.1: the position that was next when the last request was taken. A request that
     /// arrives between the two afterwards is passed over.

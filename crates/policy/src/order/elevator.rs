@@ -26,9 +26,9 @@ use tidegate_model::{Request, RequestId};
 
 use super::{Order, Positions};
 
-/// The position of a waiting request, its sequence number, and its slot among the requests. The least
-/// is served first: the lowest position, then the oldest. A heap moves only these three numbers, not
-/// the request.
+/// The position of a waiting request, its sequence number, and its slot among the requests. The
+/// least is served first: the lowest position, then the oldest. A heap moves only these three
+/// numbers, not the request.
 type Waiting = Reverse<(u64, u64, usize)>;
 
 /// C-LOOK; see the module documentation.
@@ -49,7 +49,7 @@ pub(crate) struct Elevator {
     free: Vec<usize>,
     /// The position of the last request.
     heads_at: u64,
-    /// How many newcomers may still join the running sweep.
+    /// The number of newcomers that may still join the running sweep.
     newcomers_left: usize,
     is_bounded: bool,
     arrived: u64,

@@ -13,6 +13,7 @@ use std::cell::{Ref, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{AccessTime, RequestId, Target, Time};
 
 use crate::{Decision, Event, Full, Policy};
@@ -57,6 +58,10 @@ impl<P: Policy> Tracked<P> {
 }
 
 impl<P: Policy> Policy for Tracked<P> {
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.policy.tokens_per_s()
+    }
+
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         match event {
             Event::Release(request) => {

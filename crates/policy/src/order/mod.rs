@@ -50,7 +50,7 @@ pub(crate) trait Order: fmt::Debug {
 
     fn len(&self) -> usize;
 
-    /// Returns a copy, with the same model of the drive if it has one.
+    /// Returns a copy, which shares the order's model of the drive if there is one.
     fn boxed(&self) -> Box<dyn Order>;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The shortest access time first, according to a model of the drive.
 //!
-//! A longer queue is better, and a host's queue may be longer than any drive's. Requests far from
-//! the heads wait while nearer ones keep arriving, so there is no bound.
+//! Access times are shorter with a longer queue, and a host's queue may be longer than any drive's.
+//! Requests far from the heads wait while nearer ones keep arriving, so there is no bound.
 //!
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 2;
 //! D. Jacobson and J. Wilkes, "Disk Scheduling Algorithms Based on Rotational Position",

@@ -13,8 +13,8 @@ use tidegate_model::{Duration, Time};
 /// A bucket that fills at a constant rate up to a bound.
 ///
 /// # Bound
-/// Between any two instants s <= t, at most the larger of `full` and the largest single cost is
-/// taken, plus `gain * (t - s)`.
+/// Between any two instants s <= t, at most `max(full, largest single cost) + gain * (t - s)` parts
+/// are taken.
 ///
 /// # Complexity
 /// O(1) for every operation.
@@ -45,7 +45,7 @@ impl Bucket {
     /// more than `full` may accumulate them.
     pub(crate) fn replenish(&mut self, now: Time, wanted: u128) {
         let gained = u128::from(self.gain) * u128::from(now.since(self.at).ns());
-        // Saturation is intended: it exceeds every bound that follows.
+        // Saturation is intended: the bound that is applied next is far smaller.
         self.level = self.level.saturating_add(gained).min(self.full.max(wanted));
         self.at = self.at.max(now);
     }
@@ -54,6 +54,11 @@ impl Bucket {
     /// on.
     pub(crate) fn with_rate(self, gain: u64, burst: Duration) -> Self {
         Self { level: self.level, at: self.at, ..Self::full(gain, burst) }
+    }
+
+    /// Returns the parts that a nanosecond adds.
+    pub(crate) const fn gain(self) -> u64 {
+        self.gain
     }
 
     /// Empties the bucket.

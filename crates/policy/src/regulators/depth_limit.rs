@@ -3,12 +3,13 @@
 //!
 //! Rule: the wrapped policy gets a plan for a drive that accepts no more than the limit, so the
 //! policy decides which requests wait. A regulator that held back dispatched requests would split
-//! the policy's batches and leave the policy with a wrong state of the drive.
+//! the policy's batches and leave the policy with a wrong view of the drive.
 //!
 //! Source: RTAS'08 section 3.4, which limits the effective depth of the drive's queue.
 
 use std::num::NonZeroU32;
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{Plan, Time};
 
 use crate::{Decision, Event, Full, Policy};
@@ -66,6 +67,10 @@ impl<P: Policy> Policy for DepthLimit<P> {
 
     fn decide(&mut self, now: Time) -> Decision {
         self.inner.decide(now)
+    }
+
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.inner.tokens_per_s()
     }
 }
 

@@ -16,7 +16,7 @@ const PARTS: u128 = 1_000_000_000;
 /// Requests that wait for their tokens, oldest first, at most `queued_max`.
 ///
 /// # Invariants
-/// - The bucket is replenished with the cost of the head before the head changes.
+/// - Before the head changes, the bucket is replenished for the old head's cost.
 #[derive(Debug)]
 pub(crate) struct Lane {
     queue: VecDeque<Request>,
@@ -45,7 +45,7 @@ impl Lane {
         }
     }
 
-    /// Returns a lane for requests that may have their own rate.
+    /// Returns a lane with a full bucket at this rate, or without a limit if there is no rate.
     pub(crate) fn of_rate(rate: Option<TokenRate>, burst: Duration, plan: &Plan) -> Self {
         let unit = rate.map_or(TokenUnit::Request, |rate| rate.unit);
         Self::new(unit, rate.map(|rate| rate.per_s), burst, plan)
@@ -68,6 +68,11 @@ impl Lane {
             let queue = self.queue.make_contiguous();
             queue.sort_unstable_by_key(|request| (request.released, request.id));
         }
+    }
+
+    /// Returns the tokens per second; `None` without a limit.
+    pub(crate) fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.bucket.map(|bucket| TokenRate { unit: self.unit, per_s: bucket.gain() })
     }
 
     /// Limits the lane to `per_s` tokens per second from now on, or removes the limit.

@@ -4,14 +4,14 @@
 //! A task's reports count if it is declared as soft. A report is believed if two conditions have
 //! held since the task's last report. First, one of its requests completed after its deadline or is
 //! outstanding past it. Second, the task kept its contract: e_i requests per p_i with a burst of
-//! one job, plus as many jobs as it has buffers for catching up. Requests count from when the
-//! contract allows them, if a layer above holds the others back. A task that reports without cause,
-//! or while it exceeds its contract, is ignored for some time; reports during that time are not
-//! judged and do not prolong it.
+//! one job, plus as many jobs as it has buffers for catching up. If a layer above holds requests
+//! back until the contract allows them, they count from that instant. A task that reports without
+//! cause, or while it exceeds its contract, is ignored for some time; reports during that time are
+//! not judged and do not prolong it.
 //!
-//! A stream without figures is a source of soft requests that is no task of the plan. It states no
-//! deadline and no load, so its report is believed if it has sent or received anything since the
-//! last one. The user who declares the stream decides whether that is right for the others.
+//! A stream without figures is a source of soft requests that is not a task of the plan. It states
+//! no deadline and no load, so its report is believed if it has sent or received anything since the
+//! last one. Whether that is fair to the other sources is up to the user who declares the stream.
 //!
 //! Source: Wu and Brandt, section 4, mention an anti-cheat feature and cite Banachowski, Wu and
 //! Brandt, "Missed deadline notification in best-effort schedulers", MMCN 2004, for it. The rule
@@ -55,7 +55,7 @@ impl TaskReports {
 /// Judges the miss reports of all declared tasks, and of streams without figures.
 ///
 /// # Complexity
-/// O(1) for every operation of a task, O(log n) of one of n streams. A stream's first request
+/// O(1) for every operation on a task, O(log n) on one of n streams. A stream's first request
 /// allocates.
 #[derive(Debug)]
 pub(crate) struct MissReports {
@@ -81,7 +81,7 @@ impl MissReports {
             }
             return;
         };
-        // The request may come here later than it was eligible, if there was no room for it. Behind
+        // A request may arrive here after it became eligible, if there was no room for it. Behind
         // tokens a task never exceeds its contract.
         task.share.replenish(request.eligible, 0);
         task.has_exceeded |= !task.share.take(u128::from(task.request_parts));

@@ -18,7 +18,7 @@
 //! Source: Wu and Brandt, "QoS Support for Intelligent Storage Devices", section 3 and the
 //! extensions of section 6. The source blocks the process; here the request waits.
 
-use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping};
+use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate};
 use tidegate_model::{Class, Op, Plan, Request, RequestId, TaskIndex, Time};
 
 use super::lane::Lane;
@@ -33,9 +33,9 @@ const INTERACTIVE: usize = 0;
 const BEST_EFFORT: usize = 1;
 const WRITES: usize = 2;
 
-/// Steps of growth that are applied one by one after a long silence. All further steps are applied
-/// together at the end of the silence: until then the bucket fills at the rate before them, which
-/// is never too much.
+/// The number of growth steps that are applied one by one after a long silence. All further steps
+/// are applied together at the end of the silence: until then the bucket fills at the lower rate,
+/// which never gives best effort too much.
 const STEPS_MAX: u32 = 64;
 
 /// Shapes best effort before it reaches another policy; see the module documentation.
@@ -297,6 +297,10 @@ fn lanes(plan: &Plan, controller: Option<&RateController>) -> [Lane; 3] {
 }
 
 impl Policy for TokenBucket {
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.lanes[BEST_EFFORT].tokens_per_s()
+    }
+
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         match &event {
             Event::Release(request) => return self.release(now, *request),

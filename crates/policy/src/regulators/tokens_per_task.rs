@@ -18,6 +18,7 @@ mod account;
 
 use std::collections::BTreeSet;
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{Class, Plan, Request, RequestId, TaskIndex, Time};
 
 use crate::{Decision, Event, Full, Policy};
@@ -40,7 +41,7 @@ use account::{Account, Turn, without_contract};
 ///   so no policy serves the request before others because of a delay that its task caused.
 /// - A best-effort request passes without a token. A request of a task without a contract passes as
 ///   best effort, without a deadline, because no proof covers it. A soft request without a deadline
-///   passes as it is: it is of a stream without figures, beside which nothing is proved.
+///   passes unchanged: it belongs to a stream without figures, beside which nothing is proved.
 ///
 /// # Invariants
 /// - Every non-empty queue has one turn, in `turns` or in `refused`.
@@ -84,7 +85,7 @@ impl<P: Policy> TokensPerTask<P> {
         regulator
     }
 
-    /// Takes over contracts and bounds; queues and tokens remain.
+    /// Takes over the plan's contracts and bounds; queues and tokens remain.
     fn adopt(&mut self, plan: &Plan) {
         self.queued_max = plan.queued_max;
         if self.accounts.len() < plan.tasks.len() {
@@ -173,6 +174,10 @@ impl<P: Policy> TokensPerTask<P> {
 }
 
 impl<P: Policy> Policy for TokensPerTask<P> {
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.inner.tokens_per_s()
+    }
+
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         match event {
             Event::Release(request) => self.release(now, request),

@@ -10,12 +10,13 @@ use tidegate_model::{RequestId, TaskIndex, Time};
 pub(crate) struct Trace {
     pub(crate) task: TaskIndex,
     pub(crate) due: Option<Time>,
-    /// Its best-effort tokens; `None` if notices do not control it.
+    /// The tokens that it took as best effort; `None` if notices do not control its rate.
     pub(crate) tokens: Option<u64>,
     pub(crate) is_dispatched: bool,
 }
 
-/// Requests in the wrapped policy and on the drive: at most the sum of both bounds.
+/// Requests in the wrapped policy and on the drive: at most as many as the policy and the drive
+/// together can hold.
 ///
 /// # Complexity
 /// O(log n) per event, O(n) for [`Self::is_overdue`], which a notice needs.

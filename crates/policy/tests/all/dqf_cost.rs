@@ -66,7 +66,8 @@ fn z_still_limits_the_count() {
     play(&mut policy(), "0: hard 1..=10 kib 4, sends 1..=8");
 }
 
-/// A request larger than every known size is sent alone: its cost is unknown, so it fills a batch.
+/// A request that costs more than Z is sent alone. So is a request larger than every known size:
+/// its cost is unknown, so it fills a batch.
 #[test]
 fn one_request_goes_whatever_it_costs() {
     play(&mut Dqf::of(&plan(Some((8, 0)))), "0: hard 1 kib 1024, hard 2 kib 4, sends 1");
@@ -79,7 +80,8 @@ fn a_size_between_costs_as_the_next_larger() {
     play(&mut policy(), "0: hard 1 2 kib 8, sends 1");
 }
 
-/// 3 of 10 ms are taken: seven of the ten small requests fit, but z is 8.
+/// 3 of 10 ms are taken: by cost, seven of the ten small requests fit, but by count (z = 8) only
+/// five.
 #[test]
 fn best_effort_fills_up_to_its_cost() {
     play(

@@ -87,8 +87,8 @@ fn scan_edf_sends_equal_dues_upwards_from_the_head() {
     one_by_one(&mut ScanEdf::new(ScanEdfParameters::default(), 100), released, &[3, 4, 2, 5, 1]);
 }
 
-/// Deadlines from 10 to 19 are one window: upwards from the head, whatever their order. A new plan counts
-/// all deadlines below 40 as equal, and the next one goes upwards from the head at 6000.
+/// Deadlines from 10 to 19 are one window: upwards from the head, whatever their order. A new plan
+/// counts all deadlines below 40 as equal, and the next one goes upwards from the head at 6000.
 #[test]
 fn scan_edf_sends_the_deadlines_of_a_window_upwards_from_the_head() {
     let windows_of = |ms| ScanEdfParameters { window: Duration::from_ms(ms) };

@@ -13,7 +13,7 @@ fn two(period_ms: u64, deadline_ms: u64) -> GatedDrain {
     GatedDrain::new(&plan(vec![task(period_ms, deadline_ms, 1), task(period_ms, deadline_ms, 1)]))
 }
 
-/// While both tasks may release: drain(k) + drain(2) <= 80 while k <= 3.
+/// Both tasks may release at any time, and drain(k) + drain(2) <= 80 holds up to k = 3.
 #[test]
 fn best_effort_leaves_time_for_the_fallback_plan() {
     let mut policy = two(200, 80);
@@ -66,8 +66,8 @@ fn a_pause_stops_best_effort_where_the_deadline_is_short() {
     }
 }
 
-/// The first task is due at 81. At 20 `t + drain(4) = 76` fits, with the second being sent. At 26
-/// it does not: the second and best effort wait until the drive is empty.
+/// The first task is due at 81. At 20 the request of the second may join: `t + drain(4) = 76`. At
+/// 26 it may not, so it and best effort wait until the drive is empty.
 #[test]
 fn a_second_task_joins_only_if_the_first_can_bear_it() {
     for (now, sends) in [(20, "21"), (26, "nothing")] {

@@ -87,7 +87,8 @@ fn requests_become_known_in_the_order_of_eligibility() {
     );
 }
 
-/// As above, with a request that arrives late and was released in between.
+/// As above, with a request that arrives at 150 but was released at 90: it is eligible between the
+/// other two.
 #[test]
 fn late_release_stands_where_its_eligibility_puts_it() {
     play(

@@ -3,7 +3,12 @@
 
 use crate::common::plain::{at, complete};
 use crate::common::script::{play, round};
-use tidegate_policy::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline, Policy};
+use std::num::NonZeroU32;
+use tidegate_model::parameters::MqDeadlineParameters;
+use tidegate_model::{BatchTable, Duration, Plan, Workload};
+use tidegate_policy::{
+    BfqStrict, Cfq, CfqGrouped, Deadline, Event, MqDeadline, MqDeadlineTuned, Policy,
+};
 
 #[test]
 fn deadline_sends_by_position_and_fills_the_drive() {
@@ -73,9 +78,9 @@ fn mq_deadline_serves_what_has_aged() {
     );
 }
 
-/// The next request by position arrived too late, so nothing below the highest class is sent
-/// although the oldest request has aged. The batch of sixteen ends with it, and the next begins
-/// with the oldest.
+/// The next request of the lower class by position has not aged, so none of that class is sent,
+/// although its oldest request has aged. Once the batch of sixteen has ended, the next batch begins
+/// with that oldest request.
 #[test]
 fn mq_deadline_serves_nothing_younger_than_what_aged() {
     let mut policy = MqDeadline::new(1, 100);
@@ -203,6 +208,47 @@ fn bfq_strict_shares_by_weight() {
     }
     let [interactive, best_effort] = served;
     assert!((760..=840).contains(&interactive), "{interactive} to {best_effort}");
+}
+
+/// Goal: a plan that changes the kernel's settings takes effect at once. Method: real time waits
+/// outside the scheduler, which holds one request, behind best effort; and best effort ages after
+/// 1 ms.
+#[test]
+fn mq_deadline_tuned_takes_the_settings_of_a_new_plan() {
+    const NEVER: u64 = 1_000_000;
+    let plan = |tags: u32, expire_ms: u64, taken_early: u32| {
+        let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
+        let mut workload = Workload::new("plan", 1, table);
+        workload.parameters.mq_deadline_tuned = MqDeadlineParameters {
+            queue_depth: NonZeroU32::new(1),
+            nr_requests: NonZeroU32::new(tags),
+            prio_aging_expire: Duration::from_ms(expire_ms),
+            taken_early,
+        };
+        Plan::of(&workload)
+    };
+    for (new, expected) in [
+        (plan(1, NEVER, 0), [20, 30, 40]),
+        (plan(9, NEVER, 0), [30, 40, 20]),
+        (plan(9, 1, 0), [20, 30, 40]),
+        (plan(2, NEVER, 0), [30, 40, 20]),
+        (plan(9, NEVER, 1), [20, 30, 40]),
+    ] {
+        let mut policy = MqDeadlineTuned::new(&plan(2, NEVER, 0));
+        let said = format!("{new:?}");
+        play(&mut policy, "0: best-effort 10 20, sends 10");
+        policy.observe(at(5), Event::Reconfigure(Box::new(new))).unwrap();
+        play(&mut policy, "5: sends nothing, hard 30 40");
+        let sent: Vec<u64> = expected
+            .into_iter()
+            .scan(10, |before, _| {
+                complete(&mut policy, at(6), [*before]);
+                *before = round(&mut policy, at(6))[0];
+                Some(*before)
+            })
+            .collect();
+        assert_eq!(sent, expected, "{said}");
+    }
 }
 
 /// Each policy forgets a cancelled request and keeps its count of queued requests correct.

@@ -11,7 +11,7 @@ fn policy() -> RtioSlots {
     RtioSlots::new(&plan(vec![task(200, 80, 1), task(200, 80, 1)]))
 }
 
-/// drain(be+2) <= 80 while be + 2 <= 6 (78 ms).
+/// drain(q_b + 2) <= 80 as long as q_b + 2 <= 6 (78 ms).
 #[test]
 fn best_effort_leaves_the_reserved_slots_free() {
     play(

@@ -74,8 +74,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The libraries of both are optional, `tidegate[sweep]` and `tidegate[place]`: they load when
-    # they are used.
+    # Both need optional libraries (`tidegate[sweep]`, `tidegate[place]`), so they are imported only
+    # when they are used.
     if name == "sweep":
         from ._sweep import sweep
 

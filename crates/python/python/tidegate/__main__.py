@@ -130,9 +130,9 @@ def _refuse_sweep(file: Path, content: dict[str, Any]) -> None:
     if not content.get("workloads"):
         faults.append("missing field `workloads`")
     if not (seeds and is_list(seeds, int)) and not (type(seeds) is int and seeds > 0):
-        faults.append(f"seeds = {seeds!r} is no number above 0, and no list of seeds")
+        faults.append(f"seeds = {seeds!r} is neither a number above 0 nor a list of seeds")
     if type(jobs) is not int or jobs < 1:
-        faults.append(f"jobs = {jobs!r} is no number above 0")
+        faults.append(f"jobs = {jobs!r} is not a whole number above 0")
     if faults:
         help_ = "write workloads, drives, policies, seeds (a number or a list) and jobs"
         raise TidegateError(f"{file}: {'; '.join(faults)}\n  help: {help_}")

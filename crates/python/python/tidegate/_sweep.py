@@ -183,7 +183,7 @@ def _computed(
     cores = max(1, sum(client.ncores().values()))
     first = list(islice(left, POINTS_AHEAD * cores))
     at = {client.submit(run, points[index], pure=False): index for index in first}
-    # Without this it would use the loop of the client that was made last.
+    # Without `loop` it would use the event loop of the client that was made last.
     ready = as_completed_elsewhere(list(at), loop=client.loop)
     try:
         for future in ready:

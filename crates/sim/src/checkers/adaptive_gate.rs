@@ -26,7 +26,8 @@ pub struct AdaptiveGate {
     drain: DrainTable,
     /// D; `None` without tasks.
     deadline: Option<Duration>,
-    /// The period of the only task. Zero for several tasks, because one of them may always release.
+    /// The period of the only task, if its jobs have one request; otherwise zero, because another
+    /// real-time request may be released at any time.
     period: Duration,
     task_count: usize,
     /// r, the next release.

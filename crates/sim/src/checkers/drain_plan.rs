@@ -3,8 +3,8 @@
 //! all pending requests at once" keeps every deadline (`gated-drain`, `docs/theory/draining.md`
 //! section 8).
 //!
-//! With k requests in flight after a dispatch at t, n units in total and m of them not on the
-//! drive, this means:
+//! A unit is one of the e requests of a task's jobs. With k requests in flight after a dispatch at
+//! t, n units in total and m of them not on the drive, this means:
 //!
 //! - `t + drain(k) <= due` for each unit on the drive;
 //! - `t + drain(k) + drain(m) <= due` for each waiting unit, and
@@ -13,8 +13,8 @@
 //!   for each unit on the drive.
 //!
 //! Units may be sent against the plan only to an empty drive: no deadline is certain then, and all
-//! waiting units are sent. Units are sent in the order of their deadlines, and no other request is
-//! sent while a unit waits.
+//! waiting units are sent, or as many as the drive accepts. Units are sent in the order of their
+//! deadlines, and no other request is sent while a unit waits.
 //!
 //! While more requests wait than the policy can hold, the host holds some of them, and nothing is
 //! asserted.

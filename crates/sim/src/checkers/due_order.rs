@@ -3,9 +3,9 @@
 //! queued that is due before a request in the batch. Best effort is due after all other requests.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one. Equal
-//! deadlines may be dispatched in any order, and so may those in one window of `scan-edf`. While more
-//! real-time requests wait than the policy can hold, the host holds requests that the policy does not
-//! know, and nothing is asserted.
+//! deadlines may be dispatched in any order, and so may those in one window of `scan-edf`. While
+//! more real-time requests wait than the policy can hold, the host holds requests that the policy
+//! does not know, and nothing is asserted.
 
 use std::collections::BTreeSet;
 

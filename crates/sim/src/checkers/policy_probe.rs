@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{AccessTime, Plan, PolicyName, RegulatorName, Request, RequestId, Tag, Time};
 use tidegate_policy::{BuildError, Decision, Event, Full, Policy};
 
@@ -165,6 +166,10 @@ impl PolicyProbe {
 }
 
 impl Policy for PolicyProbe {
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.policy.tokens_per_s()
+    }
+
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         self.note(now, &event);
         let released = match &event {

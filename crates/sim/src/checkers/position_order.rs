@@ -65,7 +65,7 @@ pub(super) const fn kernel_class(class: Class) -> u32 {
     }
 }
 
-/// Returns the age at which a request is sent at any position: reads, writes.
+/// Returns the age from which a read or a write may be sent out of position.
 pub(super) const fn expiry(op: Op) -> Duration {
     match op {
         Op::Read => Duration::from_ms(500),

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use tidegate_model::parameters::TokenRate;
 use tidegate_model::{Outcome, Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
 
@@ -83,6 +84,10 @@ impl Probe {
 }
 
 impl Policy for Probe {
+    fn tokens_per_s(&self) -> Option<TokenRate> {
+        self.policy.tokens_per_s()
+    }
+
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         match &event {
             Event::Release(request) => return self.release(now, *request),

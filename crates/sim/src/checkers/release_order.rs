@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: batches are dispatched in the order of release, within each queue of the policy: one
-//! queue for all requests (`fifo`, `noop`), or one for real time or for best effort, if only that is
-//! in the order of release.
+//! queue for all requests (`fifo`, `noop`), or one for real time or for best effort, if only that
+//! is in the order of release.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one.
 

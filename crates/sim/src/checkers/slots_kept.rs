@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: best effort leaves the reserved slots free. It joins only while the drive, with all
-//! slots taken, could be drained in time (`rtio-slots`): within the shortest relative deadline, or
-//! by the earliest deadline of the requests on the drive.
+//! slots taken, could be drained in time (`rtio-slots`): by the earliest deadline of the real-time
+//! requests on the drive or, if there are none, within the shortest relative deadline.
 //!
 //! This is the rule as published. It does not guarantee deadlines.
 

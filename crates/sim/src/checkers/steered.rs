@@ -84,8 +84,8 @@ pub(super) struct Steered {
     grows: Grows,
     params: MdnParameters,
     tasks: Vec<TaskReports>,
-    /// The sources that are no tasks and send soft requests, with what happened since their last
-    /// notice.
+    /// The sources that are no tasks and send soft requests, each with whether such a request was
+    /// sent or completed since its last notice.
     streams: BTreeMap<TaskIndex, bool>,
     passed: BTreeMap<RequestId, Passed>,
     /// Completions of steered best effort with their tokens, in order of time.
@@ -100,7 +100,7 @@ impl Steered {
         Self { grows, params, tasks, streams, passed, achieved, hold_until: Time::ZERO }
     }
 
-    /// Continues after a change of the plan: the rate that `supply` kept grows from now on.
+    /// Continues after a change of the plan, as after a decrease to the rate that `supply` kept.
     pub(super) fn succeed(&mut self, now: Time, before: Self, supply: &mut Supply) {
         self.passed = before.passed;
         self.begin_growth(now, supply);

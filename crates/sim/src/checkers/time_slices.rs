@@ -4,8 +4,8 @@
 //! - **Slices**: while a source waits, any other source of its queue or a lower queue sends for
 //!   less than one time slice. The wait ends with the waiting source's own dispatch, or when the
 //!   drive holds as many of its requests as allowed.
-//! - **Idling**: the drive is kept for the source in its turn, until its slice is used up or it had
-//!   nothing queued and nothing on the drive for 8 ms.
+//! - **Idling**: the drive is kept for the source whose turn it is, until the source has used up
+//!   its slice, or has had nothing queued and nothing on the drive for 8 ms.
 //! - **Priority**: no source of the lower queue begins a turn while a source of the real-time queue
 //!   waits.
 //! - **Quantum**: while other sources wait, a source has at most 4 requests on the drive.

@@ -24,7 +24,7 @@ pub(super) enum Stage {
 pub(super) struct Unit {
     task: usize,
     pub(super) stage: Stage,
-    /// The earliest next release.
+    /// The earliest instant of its next release.
     pub(super) next_release: Time,
 }
 

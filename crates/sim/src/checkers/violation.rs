@@ -66,7 +66,7 @@ pub enum Breach {
     /// A request was dispatched before one with an earlier deadline.
     #[error("{id:?} was dispatched and left {waiting:?} queued, which is due earlier")]
     LaterDueFirst {
-        /// The request with the latest deadline in the batch.
+        /// The dispatched request, or one of its batch.
         id: RequestId,
         /// The request with the earlier deadline.
         waiting: RequestId,
@@ -95,7 +95,7 @@ pub enum Breach {
     BatchCutShort {
         /// The oldest request left queued.
         waiting: RequestId,
-        /// The total cost of its real-time requests.
+        /// The total cost of the batch's real-time requests.
         cost_ns: u64,
     },
     /// A batch was sent to a drive that was not drained.
@@ -172,7 +172,7 @@ pub enum Breach {
         /// The request that is next.
         expected: RequestId,
     },
-    /// A request that had waited too long was passed again.
+    /// Another request was sent before one that had waited too long.
     #[error("{id:?} was dispatched and left {waiting:?}, whose turn was overdue")]
     ExpiredLeft {
         /// The request.

@@ -50,8 +50,8 @@ fn names_variant(text: &str) -> bool {
     })
 }
 
-/// Returns a line without its comment; strings beside these types are so rare that they are
-/// ignored.
+/// Returns a line without its comment. A `//` in a string counts as a comment too, because lines
+/// that name these types hardly ever have one.
 fn code(line: &str) -> &str {
     line.split_once("//").map_or(line, |(code, _)| code)
 }
@@ -93,7 +93,7 @@ fn is_compared(line: &str) -> bool {
         })
 }
 
-/// Returns the last word of a text, with what stands before it up to a space or parenthesis.
+/// Returns the end of a text, after its last space, `(` or `!`.
 fn last_word(text: &str) -> &str {
     text.rsplit(['(', ' ', '!']).next().unwrap_or_default()
 }

@@ -16,6 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // crate            may import
     ("model",           &[]),
     ("stats",           &["model"]),
+    ("metrics",         &["model", "stats"]),
     ("platform",        &["model"]),
     // The disk.
     ("policy",          &["model"]),
@@ -30,8 +31,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("measure",         &["model", "stats", "platform", "drive", "device"]),
     ("nbd",             &[]),
     ("attach",          &["model", "platform", "drive", "device"]),
-    ("tune",            &["model"]),
-    ("watch",           &["model", "stats", "device", "host"]),
+    ("tune",            &["model", "platform", "device"]),
+    ("mapping",         &["model", "tune"]),
+    ("watch",           &["model", "stats", "metrics", "device", "host"]),
     // The processor.
     ("cpu-model",       &["model"]),
     ("cpu-servers",     &["model", "cpu-model"]),
@@ -40,26 +42,26 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cpu-measure",     &["model", "stats", "platform", "cpu-model", "cpu-analysis"]),
     ("cpu-live",        &["model", "platform", "cpu-model", "cpu-servers"]),
     ("cpu-conformance", &["model", "cpu-model", "cpu-servers", "cpu-sim"]),
-    // The crates that join disk and processor: `engine` reads processor profiles, `report` has
-    // results as text and JSON, and `commands` and `studies` run both.
-    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
+    // The crates that join disk and processor: `engine` reads processor profiles, `report` formats
+    // the results of both, and `commands` and `studies` run both.
+    ("engine",          &["model", "stats", "metrics", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
                           "cpu-model", "cpu-analysis"]),
-    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune", "watch",
+    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune", "mapping", "watch",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
-    ("commands",        &["model", "platform", "policy", "analysis", "drive", "disksim", "host", "sim",
+    ("commands",        &["model", "platform", "policy", "analysis", "drive", "disksim", "measure", "host", "sim",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report"]),
-    ("studies",         &["model", "stats", "platform", "analysis", "drive", "host", "sim",
+    ("studies",         &["model", "stats", "platform", "analysis", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report", "commands"]),
     // Front ends.
     ("capi",            &["engine"]),
     ("python",          &["model", "policy", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-sim", "report", "commands"]),
-    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune", "watch",
+    ("cli",             &["model", "stats", "metrics", "platform", "policy", "analysis", "drive", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune", "mapping", "watch",
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report",
                           "commands", "studies", "verify"]),
     // Tests of more than one crate.
     ("soundness",       &["model", "policy", "analysis", "verify", "drive", "sim"]),
-    ("vm",              &["model", "policy", "analysis"]),
+    ("vm",              &["model", "policy", "analysis", "tune", "mapping"]),
     ("kernel",          &["model", "policy"]),
     ("cpu-soundness",   &["model", "cpu-model", "cpu-analysis", "cpu-sim"]),
     ("repository",      &[]),
@@ -70,7 +72,7 @@ const TESTS_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["sim"]),
     ("sim", &["stats", "disksim"]),
     ("report", &["policy", "sim", "verify"]),
-    ("kernel", &["analysis", "drive", "sim"]),
+    ("kernel", &["analysis", "drive", "sim", "mapping"]),
 ];
 
 /// Crates that must not depend on each other in any way, tests included.

@@ -146,7 +146,7 @@ const PLACES: &str = "crates/model/src/workload_file/places.rs";
 const SLOWDOWN: &str = "crates/model/src/slowdown.rs";
 const WRAP: &str = "crates/policy/src/regulators/mod.rs";
 const MATCH_OF_ROWS: &str =
-    "// the reason for no bound, conserved work, required knowledge of the drive.\n";
+    "// dispatch, the reason for no bound, conserved work, required knowledge of the drive.\n";
 
 /// Goal: an added name stops the build at its row, its builder and its checkers, in this order, and
 /// the rest compiles. Method: each stop is fixed before the next.
@@ -176,7 +176,7 @@ fn added_names_stop_the_build_wherever_they_count() {
     copy.insert(THEOREMS, "pub enum Theorem {\n", "/// A probe.\nProbe,\n");
     copy.stops("model", &["facts/theorem.rs"]);
     copy.insert(THEOREMS, "match self {\n", "Self::Probe => Self::Fifo.facts(),\n");
-    copy.stops("analysis", &["select.rs", "tolerance.rs"]);
+    copy.stops("analysis", &["curves.rs", "select.rs", "tolerance.rs"]);
 
     let copy = Copy::new();
     let bounds = "crates/analysis/src/bounds.rs";

@@ -59,8 +59,8 @@ fn no_bound_is_below_the_true_worst_case() {
     assert!(report.searched >= 2_000, "too few systems were searched");
 }
 
-/// The same with responses as long as the periods, or one tick shorter or longer: there the
-/// theorems change from one job of a task at a time to two.
+/// The bounds where responses are as long as the periods, or one tick shorter or longer: there a
+/// task can have two pending jobs instead of one.
 #[test]
 fn no_bound_is_below_the_true_worst_case_at_the_edge() {
     Attack {
@@ -179,7 +179,7 @@ fn no_edf_bound_is_below_the_true_worst_case() {
     .run();
 }
 
-/// The same where deadlines in one window, as wide as a request takes, count as equal.
+/// EDF, where all deadlines in one window count as equal; windows are as wide as b(1).
 #[test]
 fn no_bound_of_edf_in_windows_is_below_the_true_worst_case() {
     Attack {

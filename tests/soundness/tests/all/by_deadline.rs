@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No response in the simulator under a policy by deadline exceeds its bound: the policies' own
-//! code runs on random workloads with deadlines shorter and longer than the periods, with every
-//! checker.
+//! No response in the simulator exceeds its bound under a policy that serves by deadline: the
+//! policies' own code runs on random workloads with deadlines shorter and longer than the periods,
+//! with every checker.
 //!
 //! `soundness` does the same for release order. The searches of `dq_edf` are exhaustive in small
 //! systems; this test reaches larger systems.

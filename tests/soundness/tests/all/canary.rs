@@ -15,15 +15,15 @@ fn dqf_system(number: u64) -> SmallSystem {
     generate::system(&mut generate::generator(SEED, number), Size::SMALL)
 }
 
-/// Returns a system with a fill that varies with the number.
+/// Returns a system whose best-effort fill varies with the number.
 fn best_effort_system(number: u64) -> SmallSystem {
     let system = dqf_system(number);
     let fill = 1 + u32::try_from(number % 5).expect("small") % system.batch_max;
     system.with_best_effort_fill(fill)
 }
 
-/// Returns a system with periods one tick longer than the bound for releases together, as if the
-/// bound were correct.
+/// Returns a system whose periods are one tick longer than the (wrong) bound of
+/// `released_together`.
 fn edge_system(number: u64) -> SmallSystem {
     harness::with_periods_near(optimistic::released_together, dqf_system(number), 1)
 }

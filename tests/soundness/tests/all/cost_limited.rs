@@ -75,7 +75,7 @@ fn a_batch_that_the_next_request_does_not_fit_in_is_not_full() {
     assert_eq!(search::longest_response(&system, 500_000), Some(14));
 }
 
-/// Canaries: bounds that omit possible delays.
+/// Canaries: each bound omits a possible delay.
 #[test]
 fn bounds_that_forget_something_are_caught() {
     let caught = |wrong: fn(&CostLimitedSystem, u64) -> u64| {
@@ -102,7 +102,7 @@ fn bounds_that_forget_something_are_caught() {
 }
 
 /// Goal: if all requests fit into one batch and there is no best effort, the bound equals the bound
-/// of batches by count, which is Theorem 2 by cost.
+/// for batches that are limited by count, which is Theorem 2 by cost.
 #[test]
 fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
     let mut compared = 0;
@@ -171,8 +171,9 @@ fn no_response_in_the_simulator_exceeds_the_bound() {
     assert!(bounded >= 200 && filled >= 50, "only {bounded} with a bound, {filled} filled");
 }
 
-/// Goal: no deadline is missed with costs as long as the verdict tolerates, and the tolerance is not
-/// empty; twice as much is caught. Method: deadlines between the bound and the period.
+/// Goal: no deadline is missed on a drive as slow as the verdict tolerates, and the tolerance is
+/// above 0; a drive that is slower by twice as much is caught. Method: deadlines between the bound
+/// and the period.
 #[test]
 fn slow_batches_within_costs_miss_nothing_within_the_tolerance() {
     let mut attacked = AtTolerance::of("dqf limited by cost");

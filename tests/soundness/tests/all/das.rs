@@ -124,8 +124,8 @@ fn assert_caught(name: &str, breaks: impl Fn(&System) -> Plan) {
     println!("`{name}` caught by system {}", trial.number);
 }
 
-/// Goal: with a margin, no deadline is missed on a drive that takes longer than it was measured by
-/// that share; without the margin some are.
+/// Goal: with a margin, no deadline is missed on a drive that takes longer than measured by the
+/// share that the margin states; without the margin some are.
 #[test]
 fn a_margin_covers_drives_that_are_slower_by_it() {
     const MARGIN_PPM: u32 = 300_000;
@@ -143,7 +143,7 @@ fn a_margin_covers_drives_that_are_slower_by_it() {
             let trial = Trial::new(number, PolicyName::Das, workload, trial.releases, JOBS);
             assert_eq!(trial.assessment.answer, Answer::Proven, "{number}");
             let late = slowed(service_max) - estimates.service_max;
-            // It takes longer than the estimate by `late`, whatever the estimate.
+            // The drive takes up to `late` longer than the estimate, whatever the estimate is.
             let drive = EstimatedDrive::new(estimates, late).slowest(slowed(service_max));
             misses(&trial.run(Das::new(&trial.plan, Box::new(estimates)), drive, &mut ()))
         };
@@ -173,7 +173,7 @@ fn no_room_for_jobs_to_come_is_caught() {
     });
 }
 
-/// Canary: a fallback time that is shorter than the drive's.
+/// Canary: a fallback that counts on less than the drive's longest time of a request.
 #[test]
 fn fallback_that_is_too_fast_is_caught() {
     assert_caught("C too small", |system| {
@@ -196,8 +196,8 @@ fn das(disk: &Disk) -> Das {
     Das::new(&Plan::of(&disk.workload), disk.access().expect("it has mechanics"))
 }
 
-/// Goal: tasks at the very limit of the admission test miss nothing on a disk either. Its model is
-/// exact to the nanosecond, and C is its ceiling, which no request exceeds.
+/// Goal: tasks at the very limit of the admission test miss nothing on a disk either. The model of
+/// the disk is exact to the nanosecond, and C is the disk's ceiling, which no request exceeds.
 #[test]
 fn disk_at_its_ceiling_misses_nothing() {
     for (count, outstanding) in [(1, 40), (3, 8), (3, 60)] {
@@ -220,8 +220,8 @@ fn total_kb(run: &SimRun) -> u64 {
     run.metrics.all().throughput_bytes_per_s().expect("something was served") / 1_000
 }
 
-/// Returns one task of 256 KiB per period beside 450 random best-effort reads of the same size in
-/// flight or queued.
+/// Returns a disk with one task that reads 256 KiB per period, beside 450 outstanding random
+/// best-effort reads of the same size.
 fn one_reader(period_ms: u64) -> Disk {
     let period = Duration::from_ms(period_ms);
     fujitsu(vec![task(0, 1, (period, period))], 450)
@@ -229,8 +229,8 @@ fn one_reader(period_ms: u64) -> Disk {
 
 const EXPERIMENT: Length = Length::Duration(Duration::from_ms(12_000));
 
-/// Goal: deadlines cost nearly no throughput. The reference is the disk alone with its queue of 20,
-/// which uses neither deadlines nor the rotational position.
+/// Goal: deadlines cost nearly no throughput. The reference is `noop` with 20 requests on the disk:
+/// it uses no deadlines, and the disk's own order does not use the rotational position.
 #[test]
 fn one_reader_and_the_disk_at_full_speed() {
     for (period_ms, percent) in [(30, 110), (50, 120), (75, 120), (160, 130)] {
@@ -277,9 +277,9 @@ fn check_demonstration(seed: u64) {
     assert_eq!(outcome.misses, 0, "seed {seed}: {outcome}");
 }
 
-/// Goal: the demonstration misses nothing. With seed 2 a request takes longer than b(1): when C was
-/// b(1), the policy believed b(1) although its model expected more, and a response took 75.039 of 75
-/// ms.
+/// Goal: the demonstration misses nothing. With seed 2 a request takes longer than b(1). When C was
+/// b(1), the policy charged b(1) although its model predicted more, and a response took 75.039 ms
+/// with a deadline of 75 ms.
 #[test]
 fn demonstration_misses_nothing() {
     for seed in [1, 2, 3] {
@@ -333,8 +333,8 @@ impl Observer for Quality {
     }
 }
 
-/// Goal: in an overload, dropping optional requests serves more of the others: fewer misses and
-/// more best effort. The share holds at every instant.
+/// Goal: in an overload, dropping optional requests leads to fewer misses and no less best effort.
+/// At every instant each task has dropped at most its share.
 #[test]
 fn quality_below_all_serves_an_overload_better() {
     let period = Duration::from_ms(75);

@@ -56,8 +56,8 @@ fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case() {
     assert!(report.searched >= 2_000, "too few systems were searched");
 }
 
-/// Periods at the bound or one tick off: there one pending job of a task becomes two, and the
-/// knowledge of the carry-in changes.
+/// Periods at the bound or one tick off: there a task can have two pending jobs instead of one, and
+/// less is known about the carry-in.
 #[test]
 fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case_at_the_edge() {
     Attack {

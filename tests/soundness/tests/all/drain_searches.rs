@@ -36,7 +36,7 @@ fn numbered(number: u64, tasks: usize) -> Option<DrainSystem> {
     }
     let deadline = system.worst_pair() + deadline;
     for (place, task) in (0_u64..).zip(&mut system.tasks) {
-        // The second task differs unless six divides the number.
+        // The second task equals the first only if the number is a multiple of six.
         task.deadline = deadline + place * (number % 2);
         task.period = task.deadline + period + place * (number % 3);
     }
@@ -172,8 +172,8 @@ fn a_dip_in_the_drain_table_is_caught() {
     assert!(!search(&system, raised, Supply::Once, STATES_MAX).is_missed);
 }
 
-/// Returns a system with room for the reserved slots and some best effort, as the rule itself
-/// requires, and several tasks, of which later ones use their slots late.
+/// Returns a system of several equal tasks whose deadline leaves room for the reserved slots and
+/// some best effort, as the rule itself requires.
 fn slots_system(random: &mut Pcg64) -> DrainSystem {
     let count = random.random_range(2..=4_u32);
     let first = random.random_range(5..=12);

@@ -94,7 +94,7 @@ fn a_gate_that_lacks_a_condition_is_caught() {
     };
     let bare = missed_in(300, with_gaps, |system| ScanGate::new(system, Lack::Prefix, true));
     assert_eq!(bare, 0);
-    // It follows from the condition on the units on the drive; see
+    // This condition follows from the condition on the units on the drive; see
     // `tidegate_analysis::gated_drain`.
     assert_eq!(missed(Lack::AfterFlight), 0);
 }

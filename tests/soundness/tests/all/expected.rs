@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the throughput that `check` expects for best effort is that of a run.
+//! Goal: the throughput that `check` predicts for best effort is close to the throughput of a run.
 
 use tidegate_analysis::{Answer, Assessment, assess, expected_best_effort};
 use tidegate_model::{DepthChoice, PolicyName};
@@ -30,8 +30,8 @@ const POLICIES: [PolicyName; 9] = [
     PolicyName::GatedDrain,
 ];
 
-/// Policies for which the depth of best effort matters, without those that differ from them only in
-/// real time.
+/// Policies for which the depth of best effort matters, without those that serve best effort like
+/// one of these.
 const LIMITED: [PolicyName; 4] =
     [PolicyName::Dqf, PolicyName::RtioLimit, PolicyName::AdaptiveDrain, PolicyName::GatedDrain];
 

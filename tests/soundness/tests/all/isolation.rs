@@ -132,7 +132,8 @@ fn others_keep_their_bounds_whatever_one_task_does() {
     assert!(promised > 100 && delayed > 100, "the trials are too tame");
 }
 
-/// The same for every other policy whose bound needs only the pseudo-disk's tables.
+/// The other tasks keep their bounds under every other policy whose bound needs only the
+/// pseudo-disk's tables.
 #[test]
 fn others_keep_their_bounds_under_every_policy() {
     let policies = [
@@ -262,8 +263,8 @@ fn single(requests: u32, times_ms: &[u64], regulators: Vec<RegulatorName>) -> Wo
     }
 }
 
-/// Goal: requests that come one by one may be served in separate batches. Method: one task of two
-/// requests, b = 2, 3: together 3, one by one 2 + 2.
+/// Goal: behind tokens the bound of a job covers requests that come one by one and are served in
+/// separate batches. Method: one task of two requests, b = 2, 3: one batch takes 3, two take 2 + 2.
 #[test]
 fn behind_tokens_a_job_is_bounded_as_requests_that_come_one_by_one() {
     let bound = |regulators| {
@@ -323,7 +324,7 @@ fn batches_beyond_z_without_an_overload_are_caught() {
     assert!(checkers.violation_count() > 0);
 }
 
-/// A policy that does not know the limit is caught, and one that knows it is not.
+/// A policy that ignores the depth limit is caught; a policy that keeps to it is not.
 #[test]
 fn drive_filled_beyond_the_limit_is_caught() {
     let mut workload = single(3, &[2, 3, 3], vec![RegulatorName::DepthLimit]);

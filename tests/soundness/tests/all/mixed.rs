@@ -48,7 +48,7 @@ fn no_schedule_of_a_small_system_exceeds_the_bound_by_costs() {
 }
 
 /// Goal: the closed form covers every choice of the tasks in flight and of the tasks in the next
-/// batch. It is their maximum if best effort costs no more than any request.
+/// batch. It equals the maximum over these choices if best effort costs no more than any request.
 #[test]
 fn the_closed_form_covers_all_sets() {
     let (mut compared, mut exact) = (0, 0);

@@ -103,7 +103,8 @@ fn drive_that_ignores_priority_is_caught() {
     });
 }
 
-/// `rtio` that marks real-time requests for the drive, and sends them as they come.
+/// An `rtio` that dispatches real-time requests with the drive's own priority, immediately instead
+/// of in rounds.
 struct AtOnce {
     inner: Rtio,
     real_time: HashSet<RequestId>,
@@ -139,8 +140,8 @@ fn priority_without_rounds_is_caught() {
 }
 
 /// Runs `count` tasks that read 4 KiB every `period_ms`, beside a backlog, on the nearline disk,
-/// which `change` modifies after its table was taken. All places are random, so the times at others
-/// do not count.
+/// which `change` modifies after its table was taken. All places are random, so the drive's times
+/// at other places do not count.
 fn on_the_disk(period_ms: u64, count: u32, change: impl FnOnce(&mut DriveFile)) -> Outcome {
     let step_us = period_ms * 1_000 / u64::from(count);
     let sources = format!(
@@ -181,7 +182,7 @@ fn drive_without_times_for_priority_says_so() {
     }
 }
 
-/// The same disk without the feature breaks its times, and the run reports this.
+/// The nearline disk without the priority feature exceeds its times, and the run reports this.
 #[test]
 fn disk_that_ignores_priority_is_caught() {
     let outcome = on_the_disk(40, 1, |file| {

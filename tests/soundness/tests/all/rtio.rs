@@ -32,7 +32,8 @@ fn run(trial: &Trial) -> SimRun {
     run
 }
 
-/// Returns the workload with the contract that the drive really keeps, independent of its own.
+/// Returns the workload with the drain table that the drive really keeps, in place of its own
+/// contracts.
 fn drained(workload: &Workload) -> Workload {
     let drain = Some(drains::drain_table(&workload.table));
     Workload { contracts: Contracts { drain, ..Contracts::default() }, ..workload.clone() }
@@ -60,7 +61,7 @@ fn assert_caught(what: &str, change: impl Fn(&mut Trial)) {
     });
 }
 
-/// Canary: the drain times for one request fewer are too short.
+/// Canary: drain times that hold only for one request fewer are too short.
 #[test]
 fn drain_table_short_of_one_request_is_caught() {
     assert_caught("a drain table short of one request", |trial| {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The searches for the true worst case agree with each other and with results by hand: three
-//! programs, from the enumeration of every schedule to early responses and dominated states, and
-//! the counterexamples to chapter 9 as printed.
+//! The searches for the true worst case agree with each other and with results by hand. Three
+//! programs are compared: one enumerates every schedule, one visits every state, and one leaves out
+//! dominated states and determines responses early. The results by hand include the counterexamples
+//! to chapter 9 as printed.
 
 use tidegate_soundness::adversary::{self, Extent};
 use tidegate_soundness::attack::assert_agree;
@@ -18,7 +19,7 @@ fn true_responses(system: &SmallSystem) -> Vec<u32> {
     found.responses
 }
 
-/// Returns a system with no best effort, or up to two of it in each batch.
+/// Returns a system with no best effort, or with a fill of up to two requests.
 fn filled_system(seed: u64, number: u64, size: Size) -> SmallSystem {
     let system = generate::system(&mut generate::generator(seed, number), size);
     let fill = u32::try_from(number % 3).expect("small").min(system.batch_max);
@@ -51,7 +52,8 @@ fn every_schedule_finds_what_the_search_of_states_finds() {
     assert!(compared > 100, "only {compared} worst cases lie within the horizon");
 }
 
-/// The short cuts, early responses and dominated states, lose nothing.
+/// The short cuts lose nothing: responses that are determined early, and dominated states that are
+/// left out.
 #[test]
 fn short_cuts_lose_nothing() {
     let systems = (0..400).flat_map(|number| {
@@ -110,7 +112,8 @@ fn a_split_job_takes_longer_than_theorem_2_says() {
     assert_eq!(true_responses(&system.split()), [4, 4]);
 }
 
-/// Five streams, z = E: three in flight, two after them, 2 A + E B with A = 3, B = 1.
+/// Five tasks, z = E, b(n) = A + n B with A = 3, B = 1: some requests are in flight, and the others
+/// follow in a second batch. The response time is 2 A + E B = 11.
 #[test]
 fn two_batches_are_the_worst_case_where_all_fit_into_one() {
     let system = small(&[(1, 15); 5], &[4, 5, 6, 7, 8], 5);

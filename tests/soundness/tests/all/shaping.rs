@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds behind a shaper: compares the bounds of `assess` with `token-bucket`, `mdn` or
-//! `mdn-extended` round a policy with the behaviour of the policy's own code behind them.
+//! Bounds behind a shaper: compares the bounds that `assess` gives for a policy behind
+//! `token-bucket`, `mdn` or `mdn-extended` with runs of the policy's own code behind the same
+//! shaper.
 //!
 //! Best effort reads and writes, tasks are of every class, some wait for their own buffers, and a
-//! liar reports misses and ends of streams that did not happen.
+//! wrapper reports missed deadlines and ends of streams that did not happen.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -84,8 +85,8 @@ fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     Trial::new(number, name, workload, releases, JOBS)
 }
 
-/// Runs the policy behind a liar, which passes on all events and adds false notices: of any task,
-/// of loads, and of unknown sources.
+/// Runs the policy behind a wrapper that passes on all events and adds false notices: about any
+/// task, about loads, and about unknown sources.
 fn run(trial: &Trial) -> SimRun {
     let mut random = generate::generator(SEED + 9, trial.number);
     // Of a hundred events, this many are followed by a false notice.

@@ -120,13 +120,15 @@ fn an_optimistic_bound_is_caught() {
 /// Canary: a bound for a batch that best effort does not enlarge.
 #[test]
 fn a_bound_without_the_best_effort_aboard_is_caught() {
-    assert_caught("a bound without best effort", Load::Outstanding, |trial| {
-        let alone = Workload { best_effort: Vec::new(), ..trial.workload.clone() };
-        let batch = BatchChoice::Fixed(trial.assessment.batch_max);
-        let alone = Workload { batch, ..alone };
-        trial.assessment.tasks = assess(&alone, PolicyName::Dqf).tasks;
-        trial.checked_run(trial.drive(), ()).0
-    });
+    for load in [Load::Outstanding, Load::Streams] {
+        assert_caught(&format!("a bound without best effort, {load:?}"), load, |trial| {
+            let alone = Workload { best_effort: Vec::new(), ..trial.workload.clone() };
+            let batch = BatchChoice::Fixed(trial.assessment.batch_max);
+            let alone = Workload { batch, ..alone };
+            trial.assessment.tasks = assess(&alone, PolicyName::Dqf).tasks;
+            trial.checked_run(trial.drive(), ()).0
+        });
+    }
 }
 
 /// Canary: a drive that takes a tenth longer than its table says.

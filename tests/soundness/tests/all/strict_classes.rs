@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! No real-time response under `mq-deadline-tuned` exceeds its bound: the model of the kernel's
 //! scheduler runs on drives that keep only drain(q). With a setting that the proof excludes, a
-//! response exceeds it, and `assess` refuses that setting.
+//! response exceeds its bound, and `assess` refuses that setting.
 
 use std::num::NonZeroU32;
 
@@ -16,8 +16,8 @@ use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
 const SEED: u64 = 20_261_126;
 const TRIALS: u64 = 1_500;
 const JOBS: u64 = 30;
-/// The tick on the drive that completes one request 1 ns early: so long that the nanosecond hardly
-/// matters.
+/// The tick on the drive that completes one request 1 ns early. It is so long that the nanosecond
+/// hardly matters.
 const COARSE: Duration = Duration::from_ns(1_000);
 /// The tick on a drive that may complete a request 1 ns after each dispatch.
 const FINE: Duration = Duration::from_ns(1);
@@ -66,7 +66,7 @@ fn trials() -> impl Iterator<Item = Trial> {
         .filter(|trial| trial.is_bounded_throughout() && !trial.workload.best_effort.is_empty())
 }
 
-/// Canary: requests of lower classes age, and go before real time.
+/// Canary: requests of lower classes age, and are then served before real time.
 #[test]
 fn requests_that_age_break_the_bound_and_are_refused() {
     let aging = Duration::from_ns(20_000);

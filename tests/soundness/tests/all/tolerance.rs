@@ -57,7 +57,8 @@ fn case(policy: PolicyName, seed: u64, number: u64, has_best_effort: bool) -> Op
     let random = &mut generate::generator(seed, number);
     let mut system = generate::system(random, Size::SMALLER);
     for task in &mut system.tasks {
-        // Long enough to be proven often, and below the period, so that one job is pending.
+        // The deadline is long enough to be proven often, and at most the period, so that one job
+        // is pending.
         task.period += random.random_range(0..12);
         task.deadline = random.random_range(task.period.div_ceil(2)..=task.period);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no deadline is missed with every batch, drain or round as slow as the verdict tolerates
-//! (`docs/theory/tolerance.md` section 27). Method: the policies' own code on random workloads, with
-//! every checker, on drives that are slower by exactly the tolerance. Canaries: drives that are slower
-//! than that.
+//! Goal: no deadline is missed if every batch, drain or round is as slow as the verdict tolerates
+//! (`docs/theory/tolerance.md` section 27). Method: the policies' own code on random workloads,
+//! with every checker, on drives that are slower by exactly the tolerance. Canaries: drives that
+//! are slower than that.
 
 use std::collections::VecDeque;
 
@@ -95,12 +95,14 @@ fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
     (0..=depth).map(|count| drain.time_max(count.min(drain.batch_max()))).collect()
 }
 
-/// The strategies without completions after 1 ns: these policies answer each completion with another
-/// best-effort request, millions of times before a job is due.
+/// The strategies that complete no request 1 ns after a dispatch. These policies answer each
+/// completion with another best-effort request, which would be millions of requests before a job is
+/// due.
 const STRATEGIES: [CompletionStrategy; 3] =
     [CompletionStrategy::Burst, CompletionStrategy::Random, CompletionStrategy::LateTrickle];
 
-/// Runs on the drive that keeps this table and nothing else, with each strategy; returns all misses.
+/// Runs on the drive that keeps this table and nothing else, with each strategy; returns the sum of
+/// misses.
 fn misses_on_box(trial: &Trial, drain: &BatchTable) -> u64 {
     let of = |strategy| {
         let random = generate::generator(SEED + 1, trial.number);

@@ -1,5 +1,6 @@
 # Lays out the folder `machine`: the files of sysfs for a SATA disk `sda` that matter to
-# `tidegate tune`, and an encrypted volume on its partition if $1 is `crypt`.
+# `tidegate tune`, an encrypted volume on its partition if $1 is `crypt`, and the threads of two services if $1 is
+# `running`.
 set -e
 device=machine/sys/devices/ata1/host2/target2:0:0/2:0:0:0
 disk=$device/block/sda
@@ -24,4 +25,16 @@ ln -s ../../devices/ata1/host2/target2:0:0/2:0:0:0/block/sda machine/sys/class/b
 if [ "$1" = crypt ]; then
     mkdir -p $disk/sda1/holders/dm-0 machine/sys/class/block/dm-0/dm machine/sys/class/block/dm-0/slaves/sda1
     echo CRYPT-LUKS2-1 > machine/sys/class/block/dm-0/dm/uuid
+fi
+if [ "$1" = running ]; then
+    groups=machine/sys/fs/cgroup/system.slice
+    mkdir -p $groups/recorder.service $groups/media-server.service
+    printf '11\n12\n' > $groups/recorder.service/cgroup.threads
+    echo 21 > $groups/media-server.service/cgroup.threads
+    for thread in 11 12 21; do
+        mkdir -p machine/proc/$thread
+        echo "$thread (a) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 77 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0" \
+            > machine/proc/$thread/stat
+        echo 0 > machine/proc/$thread/io_priority
+    done
 fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One connection to an export, and what it is doing.
+//! One connection to an export, and its state.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use super::super::offer::ExportId;
 use super::lane::Charge;
 use super::{Departures, Ended, HEAD_BYTES_MAX, Newcomer, SlotGuard};
 
-/// The memory for a connection's requests and small payloads. The bytes that a handshake has
-/// read beyond its end fit.
+/// The memory for a connection's requests and small payloads. It is large enough for the bytes that
+/// a handshake has read beyond its end.
 pub(crate) const INPUT_BYTES: u64 = 32 << 10;
 
 /// A client's request that is carried out piece by piece; a small request is one piece.
@@ -28,7 +28,7 @@ pub(super) struct Progress {
     pub(super) done: u64,
 }
 
-/// A piece of a write whose payload arrives.
+/// A piece of a write, while its payload arrives.
 #[derive(Debug)]
 pub(super) struct Payload {
     pub(super) charge: Charge,
@@ -116,11 +116,11 @@ pub(super) struct Connection {
     pub(super) receiving: Receiving,
     /// The large request in progress; nothing else is begun meanwhile.
     pub(super) large: Option<Progress>,
-    /// Whether a piece of it is with the store.
+    /// Whether a piece of the large request is with the store.
     pub(super) is_piece_out: bool,
     /// Whether it waits for room.
     pub(super) is_waiting: bool,
-    /// Whether its next request is large and waits for the others.
+    /// Whether its next request is large and waits for the replies to the earlier ones.
     pub(super) is_holding: bool,
     /// The number of requests without a reply.
     pub(super) outstanding: usize,
@@ -133,8 +133,8 @@ pub(super) struct Connection {
     /// The instant since which the client leaves no room.
     pub(super) blocked_since: Option<Time>,
     /// The instant since which the connection waits for the client alone: the client has not sent
-    /// all of a request, or not taken all of a reply. `None` while it owes nothing, and again at
-    /// each progress.
+    /// all of a request, or not taken all of a reply. `None` while the client owes nothing; each
+    /// progress resets it.
     pub(super) owed_since: Option<Time>,
     closed: Closed,
     /// Whether it is in the list of connections to read, and in the list of those to flush.
@@ -221,7 +221,8 @@ impl Connection {
         debug_assert!(self.unread.start <= self.unread.end, "they were received");
     }
 
-    /// Returns whether the next message has so many headers that no request is read before it is sent.
+    /// Returns whether the next message has so many headers that no request is read before it is
+    /// sent.
     pub(super) fn is_full(&self) -> bool {
         self.next.message.head_bytes() >= HEAD_BYTES_MAX
     }
@@ -254,8 +255,8 @@ impl Connection {
             || is_amid && is_for_client && self.is_read()
     }
 
-    /// Returns whether its client is read: requests while it is open, and the rest of a request that
-    /// was begun before the service ends.
+    /// Returns whether its client is read: requests while it is open, and the rest of a request
+    /// that was begun before the service ends.
     pub(super) fn is_read(&self) -> bool {
         match self.phase {
             Phase::Open => true,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Events of connections, for an ordinary thread: it closes sockets, frees slots and writes the log.
+//! Events of connections, for an ordinary thread: it closes sockets, frees slots and writes the
+//! log.
 
 use std::fmt;
 
@@ -38,7 +39,7 @@ pub(crate) enum Departure {
     Failed { export: ExportId, failed: Failed },
 }
 
-/// A request that failed, and the number of those that are not reported.
+/// A request that failed, and the number of unreported failures before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Failed {
     pub(crate) what: &'static str,

@@ -85,7 +85,7 @@ impl Lane {
         self.agreed.is_none_or(|agreed| agreed == op)
     }
 
-    /// Returns the largest piece of such a request, in bytes.
+    /// Returns the largest piece of a request with this operation, in bytes.
     pub(super) fn piece_max(&self, op: Op) -> usize {
         self.piece_max[usize::from(!self.is_agreed(op))]
     }
@@ -94,8 +94,8 @@ impl Lane {
         if is_agreed { &mut self.of_contract } else { &mut self.beside }
     }
 
-    /// Takes room for `length` bytes. If there is none, or others wait for it, the connection waits:
-    /// [`Self::next`] names it when it is its turn.
+    /// Takes room for `length` bytes. If there is none, or others wait for it, the connection
+    /// waits: [`Self::next`] names it when it is its turn.
     pub(super) fn take(&mut self, op: Op, length: usize, connection: usize) -> Option<Charge> {
         let (is_agreed, part_max) = (self.is_agreed(op), self.part_max);
         let last = length % part_max;
@@ -115,7 +115,7 @@ impl Lane {
         Some(Charge { is_agreed, load })
     }
 
-    /// Takes room back.
+    /// Frees the room of a request.
     pub(super) fn give(&mut self, charge: Charge) {
         let room = self.room(charge.is_agreed);
         room.free = room.free.with(charge.load);
@@ -131,7 +131,8 @@ impl Lane {
         self.room(charge.is_agreed).waiting.front().copied()
     }
 
-    /// Forgets a connection; returns those that have waited longest then.
+    /// Forgets a connection. Returns, for each room, the connection that has then waited longest
+    /// for it.
     pub(super) fn forget(&mut self, connection: usize) -> [Option<usize>; 2] {
         [true, false].map(|is_agreed| {
             let waiting = &mut self.room(is_agreed).waiting;

@@ -50,7 +50,7 @@ impl Memory {
                 self.give(buffer);
             }
         }
-        // As many as calls can be outstanding; each is small.
+        // There are at most as many lists as outstanding calls, and each is small.
         self.lists.push(parts);
     }
 }

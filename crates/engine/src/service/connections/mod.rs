@@ -17,8 +17,8 @@
 //! else.
 //!
 //! # Order
-//! Requests of one connection are begun in the order of their arrival. A request that is larger than
-//! a piece (see `export`) is carried out alone, piece by piece.
+//! Requests of one connection are begun in the order of their arrival. A request that is larger
+//! than a piece (see `export`) is carried out alone, piece by piece.
 
 mod connection;
 mod departures;
@@ -55,7 +55,8 @@ const SLOW_CHECK_INTERVAL: Duration = Duration::from_ms(1_000);
 /// The time that clients get to take their last replies when the service ends.
 const LAST_WORDS: Duration = Duration::from_ms(1_000);
 
-/// The bytes of headers above which a connection's next request is not read.
+/// The number of header bytes in a connection's next message from which on no further request of
+/// the connection is read.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 
 /// The largest number of bytes that an export without a contract can have outstanding.
@@ -80,7 +81,8 @@ pub(crate) struct Newcomer {
     pub(crate) part_max: usize,
     pub(crate) slot_guard: Box<dyn SlotGuard>,
     pub(crate) departures: Arc<Departures>,
-    /// The longest time in which a client completes a request, and takes some of its replies.
+    /// The longest time that a client may take to complete a request, or to take some of its
+    /// replies.
     pub(crate) patience: Duration,
 }
 
@@ -111,7 +113,7 @@ pub(crate) struct Connections {
     to_flush: Vec<usize>,
     /// A scratch list, empty between calls.
     flushing: Vec<usize>,
-    /// Replies that their clients have.
+    /// The replies that were sent to their clients.
     sent: Vec<(ExportId, Sent)>,
     patience: Duration,
     look_at: Option<Time>,
@@ -162,7 +164,7 @@ impl Connections {
         }
     }
 
-    /// Limits the time for the last replies, when all are there.
+    /// Starts the time limit for the last replies; called once all replies are ready.
     pub(crate) fn limit_last_replies(&mut self, now: Time) {
         self.ends_at.get_or_insert(now.checked_add(LAST_WORDS).unwrap_or(Time::MAX));
     }
@@ -215,7 +217,7 @@ impl Connections {
         }
     }
 
-    /// Moves the replies that their clients have to `record`.
+    /// Passes each reply that was sent to its client to `record`.
     pub(crate) fn take_sent(&mut self, record: impl FnMut((ExportId, Sent))) {
         self.sent.drain(..).for_each(record);
     }
@@ -267,7 +269,7 @@ impl Connections {
         self.look_at = is_any.then(|| now.checked_add(SLOW_CHECK_INTERVAL)).flatten();
     }
 
-    /// Gives the ring its transfers, and lets finished connections go.
+    /// Gives the ring its transfers, and removes finished connections.
     ///
     /// A connection that gets room from one that ends here has received its request already. It is
     /// read before it is flushed, in the next iteration: a receive operation would take its input
@@ -343,7 +345,7 @@ impl Connections {
         }
     }
 
-    /// Gives room back, and lists the connections that wait for it.
+    /// Frees room, and wakes the connection that has waited longest for it.
     fn give_room(&mut self, index: usize, charge: Charge) {
         let export = self.get(index).export;
         let lane = self.lanes.get_mut(&export).expect("a lane outlives its connections");
@@ -409,11 +411,12 @@ fn send(
     }
     let empty = connection.spare.take().unwrap_or_default();
     let Outgoing { message, owed } = std::mem::replace(&mut connection.next, empty);
-    // It can take long until anything follows a silent send, so nothing must depend on its completion.
+    // It can take long until anything follows a silent send, so nothing must depend on its
+    // completion.
     let is_timed = connection.has_contract || is_awaited || connection.phase != Phase::Open;
     let pace = if is_timed { Pace::Timed } else { Pace::Silent };
     connection.sending = Some(Transmission { owed, pace, since: now, unsent: None });
-    // Its time to take this begins now, however long ago it asked.
+    // The client's time to take this message begins now, however old its requests are.
     connection.owed_since = None;
     ring.push_send(Send { token, socket, message, pace });
 }

@@ -185,7 +185,8 @@ impl Connections {
         let offset = request.offset + begun;
         let mut parts = self.cut(index, offset, length);
         let connection = self.get(index);
-        // Its time to send a payload begins now, however long it waited for room.
+        // The client's time to send the payload begins now, however long the request waited for
+        // room.
         connection.owed_since = None;
         if let Some(large) = &mut connection.large {
             large.begun += length as u64;

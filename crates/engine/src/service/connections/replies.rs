@@ -25,7 +25,7 @@ impl Connections {
         self.list(index);
         let is_trimmed = operation.kind == CallKind::Trim && operation.request.is_durable;
         if is_trimmed && result.is_ok() && !matches!(self.get(index).phase, Phase::Broken(_)) {
-            // Making a trim durable is a flush after it.
+            // A durable trim is a trim and a flush after it.
             let operation = Operation { kind: CallKind::Flush, ..operation };
             return self.submit(now, operation, parts, calls);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a connection that is closed disturbs no other, and its end is reported as it was. Method:
-//! a ring with real sockets and without a disk; the test answers the calls and sets the time.
+//! Goal: a connection that is closed disturbs no other, and the reason for its end is reported.
+//! Method: a ring with real sockets and without a disk; the test answers the calls and sets the
+//! time.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;

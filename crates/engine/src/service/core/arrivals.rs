@@ -107,7 +107,8 @@ impl<B: DataBackend> Core<B> {
         (request.class, request.due) = (admission.class, admission.due);
         (request.released, request.eligible) = (since, admission.eligible);
         if self.host.is_some() {
-            // With the host's time in the proof, contracts count from when the policy sees a request.
+            // With the host's time in the proof, contracts count from when the policy sees a
+            // request.
             let late = now.since(admission.eligible);
             request.eligible = admission.eligible.max(now);
             request.due = admission.due.and_then(|due| due.checked_add(late));

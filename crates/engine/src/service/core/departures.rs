@@ -46,8 +46,8 @@ impl<B: DataBackend> Core<B> {
         Ok(now)
     }
 
-    /// Lets the guarantee stand again if nothing that was late can delay a later request. Every call
-    /// that has arrived must be known.
+    /// Lets the guarantee stand again if nothing that was late can delay a later request. Every
+    /// call that has arrived must be known.
     pub(super) fn stand_again_if_settled(&mut self, now: Time) {
         if self.watch.may_stand_again(now) {
             let has_timed_all = self.watch.has_timed_all();

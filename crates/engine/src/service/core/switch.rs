@@ -104,7 +104,8 @@ impl<B: DataBackend> Core<B> {
         self.switch.as_ref().map(|switch| switch.until)
     }
 
-    /// Performs a waiting switch if this is its instant; all arrivals up to now must be known.
+    /// Performs a waiting switch if `now` is its instant, or gives it up if its time is over. All
+    /// arrivals up to `now` must be known.
     pub(super) fn switch_if_quiet(&mut self, now: Time) {
         let Some(switch) = &self.switch else { return };
         let is_over = now >= switch.until;
@@ -148,7 +149,8 @@ impl<B: DataBackend> Core<B> {
             && !self.parts.values().any(is_past)
     }
 
-    /// Sets the exports. Tasks with contracts are numbered first, in order, the others after them.
+    /// Sets the exports. Exports with a contract get the first task numbers, in order; the others
+    /// follow.
     pub(super) fn enrol(&mut self, members: &[Member]) {
         let mut before = std::mem::take(&mut self.tenants);
         let with_contract = members.iter().filter(|member| member.spec.contract.is_some()).count();

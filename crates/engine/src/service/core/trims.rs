@@ -2,9 +2,9 @@
 //! Executes trims, which name blocks whose data a client no longer needs.
 //!
 //! Their cost to other exports was not measured, so they are executed only while no export is real
-//! time and no change of the exports waits; otherwise they succeed without effect, which a
-//! protocol's clients must expect of a hint. Like writes, they keep the order of overlapping
-//! requests. They bypass the policy, one at a time.
+//! time and no change of the exports waits; otherwise they succeed without effect, which clients
+//! must expect because a trim is a hint. Like writes, they keep the order of overlapping requests.
+//! They bypass the policy, one at a time.
 
 use tidegate_model::RequestId;
 

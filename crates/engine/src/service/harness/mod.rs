@@ -60,8 +60,8 @@ pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
     )
 }
 
-/// Returns the key of a table whose times are the same at all places, because exports lie at
-/// several.
+/// Returns the drive file's key for a table whose times are the same at all places of the disk,
+/// because exports lie at several places.
 pub(crate) fn at_all_places(ns_max: &[u64]) -> String {
     let family = |family: PlaceFamily| format!("{{ places = \"{family}\", ns_max = {ns_max:?} }}");
     format!("families = [{}]\n", PlaceFamily::ALL.map(family).join(", "))

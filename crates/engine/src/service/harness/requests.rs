@@ -171,7 +171,7 @@ impl Fixture {
                 let region = first.and_then(|first| usize::try_from(first).ok());
                 self.faults().region = region.map(|first| (first..first + 2, EIO));
             }
-            // The statistics would show a stall.
+            // Skipped, because the statistics would show the stall.
             Step::Stall(_) if self.faults.is_late => {}
             Step::Stall(time) => {
                 let until = self.now() + time;

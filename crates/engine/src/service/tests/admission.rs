@@ -23,8 +23,8 @@ use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 
 /// All exports that may be admitted. `floods` and `breaks` send a new call as soon as one
-/// completes. While `tight` is admitted, its deadline leaves hardly any room for best effort;
-/// without it there is much, and the bounds of `quick` and `pair` are larger.
+/// completes. While `tight` is admitted, its deadline leaves hardly any room for best effort.
+/// Without `tight`, there is much room, and the bounds of `quick` and `pair` are larger.
 const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -69,7 +69,8 @@ fn ms(ms: u64) -> Duration {
 
 /// A change in progress.
 enum Changing {
-    /// This export takes no more calls until all its requests are complete, or until this instant.
+    /// This export is closed; the fixture waits until all its requests are complete, or until this
+    /// instant.
     Draining(ExportId, Time),
     /// The fixture waits for the worst instant to request the change, but not beyond this instant.
     Lurking(Vec<Member>, Time),
@@ -119,7 +120,8 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// Makes a fixture; `has_best_effort`: whether best-effort exports are admitted and removed too.
+    /// Makes a fixture; `has_best_effort`: whether best-effort exports are admitted and removed
+    /// too.
     fn new(policy: &str, has_best_effort: bool, seed: u64) -> Self {
         let drive = drive_file(&table(&BATCH_MS), FLUSH_TIME);
         let rules = Rules::new(&SERVE.replace("POLICY", policy), &drive);

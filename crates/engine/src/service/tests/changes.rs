@@ -125,9 +125,9 @@ fn new(text: &str) -> NewExport {
     ServeFile::parse_export(text).unwrap()
 }
 
-/// Goal: if an export is replaced, under the same plan, before it is gone, the new one does not get
-/// its account in the policy. Method: `busy` keeps a request in flight for so long that no instant
-/// is quiet; `camera`, which used its token, is removed and admitted again.
+/// Goal: an export that is admitted, under the same plan, before a removed one is gone does not get
+/// the removed export's account in the policy. Method: `busy` keeps a request in flight for so long
+/// that no instant is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     let mut fixture = Fixture::new();
@@ -168,8 +168,8 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     assert!(fixture.asked(|shared| shared.remove("more")).unwrap().is_free);
 }
 
-/// Goal: an export is replaced in one step, whatever is outstanding of it. Method: its requests wait
-/// at the policy and on the drive, and the new one has the same place.
+/// Goal: an export is replaced in one step, even while requests of it are outstanding. Method: its
+/// requests wait at the policy and on the drive, and the new export has the same place.
 #[test]
 fn a_replaced_export_is_always_offered_and_its_old_requests_fail() {
     let mut fixture = Fixture::new();

@@ -86,7 +86,7 @@ fn drive_clients(core: &mut Core<Store>, seed: u64) {
     });
 }
 
-/// Does the same; `iterate` runs each iteration with its calls.
+/// Does the same as [`drive_clients`]; `iterate` runs each iteration with its calls.
 fn drive_clients_by(
     core: &mut Core<Store>,
     seed: u64,
@@ -262,7 +262,8 @@ fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
 
 /// Goal: no response exceeds its bound while the guarantee stands, and it stands again after each
 /// stall. Method: stall the drive for random times, and compare the statistics before and after
-/// each iteration. Canary: a guarantee that stands again as soon as no batch is late is broken.
+/// each iteration. Canary: if the guarantee stood again as soon as no batch is late, bounds would
+/// be exceeded while it stands.
 #[test]
 fn no_bound_is_exceeded_while_the_guarantee_stands() {
     let mut hasty_breaches = 0;
@@ -296,9 +297,9 @@ fn no_bound_is_exceeded_while_the_guarantee_stands() {
     assert!(hasty_breaches > 10, "{hasty_breaches}");
 }
 
-/// Goal: the guarantee does not stand while a late batch is on the drive, even if nothing in
-/// contract is pending. Method: a late batch of best effort. A contract's request that arrives
-/// then exceeds its bound, so an earlier instant would be wrong.
+/// Goal: the guarantee does not stand while a late batch is on the drive, even if no in-contract
+/// request is pending. Method: a late batch of best effort. A contract's request that arrives then
+/// exceeds its bound, so an earlier instant would be wrong.
 #[test]
 fn the_guarantee_does_not_stand_while_a_late_batch_is_on_the_drive() {
     let Service { mut core, bounds, .. } = service(SERVE, true, ROOM, 1);
@@ -363,9 +364,9 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
-/// Sends 40 calls, the first ones to the first of these exports, serves them until `until`, and
-/// ends with the policy `last`, which must serve the others within `time_max`. Returns the number
-/// of calls without a reply when the end began.
+/// Sends 40 calls, in turn to these two exports, serves them until `until`, and then ends the
+/// service: a policy with the plan `last` must serve the remaining calls within `time_max`. Returns
+/// the number of calls without a reply when the end began.
 fn end(
     core: &mut Core<Store>,
     to: [usize; 2],

@@ -2,8 +2,6 @@
 //! Goal: a fault of the store affects only the calls that encounter it. Method: a store with
 //! injected faults.
 
-use std::sync::mpsc::{Receiver, sync_channel};
-
 use rustix::io::Errno;
 use tidegate_device::{IoBuffer, IoError, RingError};
 use tidegate_host::Backend;
@@ -18,25 +16,27 @@ use crate::service::data_backend::Returned;
 use crate::service::harness::offered::{SPREAD, core_on, exports};
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
 use crate::service::harness::{params, table};
-use crate::service::statistics::{Incident, Watch};
+use crate::service::incidents::{Incident, Incidents, incidents};
+use crate::service::statistics::Watch;
 use crate::service::{CallError, Guarantee, Service};
 
 const NO_SPACE: IoError = IoError::Device(Errno::NOSPC);
 
 /// Makes a service of two exports on a drive whose batches take 4, 6 or 8 ms, and the receiver
 /// of its incidents.
-fn service(policy: PolicyName) -> (Core<Store>, Receiver<Incident>) {
+fn service(policy: PolicyName) -> (Core<Store>, Incidents) {
     // A flush of 3 ms may follow each batch.
     service_on(&table(&[4, 6, 8]), policy, Some(table(&[7, 9, 11])))
 }
 
-/// Makes such a service on a drive with the times `times`, watched with the times `watched`.
+/// Makes such a service on a drive with the batch times `times`; its batches are compared with the
+/// table `watched`, if there is one.
 fn service_on(
     times: &BatchTable,
     policy: PolicyName,
     watched: Option<BatchTable>,
-) -> (Core<Store>, Receiver<Incident>) {
-    let (heard_by, heard) = sync_channel(16);
+) -> (Core<Store>, Incidents) {
+    let (heard_by, heard) = incidents();
     let limits = watched.map(DriveLimits::of_table);
     let watch = Watch::new(limits.as_ref()).telling(heard_by);
     (core_on(&params(exports(2), policy, times), times, watch, 1), heard)
@@ -99,7 +99,7 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
         assert_eq!(ask(&mut core, 0, 4, WRITE), Ok(()));
         assert_eq!(core.backend().blocks[4], 7);
         assert_eq!(core.backend().blocks[SPREAD + 3], 7);
-        assert_eq!(heard.try_recv().ok(), None);
+        assert_eq!(heard.try_iter().next(), None);
     }
 }
 
@@ -198,7 +198,7 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts() {
     run_until(&mut core, at(8));
     let seen = core.statistics();
     assert!(seen.is_overdue && seen.is_drive_degraded && seen.overruns == 0);
-    assert_eq!(heard.try_recv().ok(), None, "a short overrun is not reported");
+    assert_eq!(heard.try_iter().next(), None, "a short overrun is not reported");
     run_until(&mut core, at(19_000));
     let said: Vec<_> = heard.try_iter().collect();
     let [Incident::Stall(stall)] = said[..] else { panic!("{said:?}") };

@@ -32,9 +32,9 @@ fn opened_in_iteration(core: &mut Core<Store>, calls: Vec<Call>) -> u64 {
     core.opened() - before
 }
 
-/// Goal: an in-contract request is in flight after the parts of one call, however many requests a
-/// best-effort tenant sent before it to the same place. The same holds for an in-contract request
-/// that arrives meanwhile. Method: a flood of 100 calls.
+/// Goal: an in-contract request is dispatched in the iteration that reads it, although a
+/// best-effort tenant sent many requests for the same place before it. The same holds for an
+/// in-contract request that arrives in the next iteration. Method: a flood of 100 calls.
 #[test]
 fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
     const CALLS: usize = 100;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a client that reports its misses gets the drive back from best effort, and no other export
-//! can do that. Method: a periodic reader beside twelve clients of best effort, in virtual time, with
-//! its reports and without.
+//! can do that. Method: a periodic reader beside twelve clients of best effort, in virtual time,
+//! with its reports and without.
 
 use tidegate_model::{Duration, Time};
 use tidegate_policy::NoticeKind;

@@ -30,7 +30,7 @@ pub(crate) struct InOrder {
     submitted_count: usize,
     /// The positions of the requests that fail, counted from 0 in order of submission.
     pub(crate) failing: Vec<usize>,
-    /// The host's lateness when it must wake up at this instant.
+    /// Returns by how much the host is late when it must wake up at this instant.
     pub(crate) lateness_at: Box<dyn FnMut(Time) -> Duration>,
     pub(crate) log: Log,
 }
@@ -106,7 +106,8 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
     }
 }
 
-/// Makes a plan for it with batches of at most z, filled up to beta.
+/// Makes a plan for the workload, with batches of at most `batch_max` requests, which best effort
+/// fills up to `best_effort_fill`.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
     Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }

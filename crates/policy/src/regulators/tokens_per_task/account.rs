@@ -106,7 +106,8 @@ fn returns(taken: Time, period: Duration) -> Time {
     taken.checked_add(period).unwrap_or(Time::MAX)
 }
 
-/// Turns a request without a contract into best effort, unless it is of a stream without figures.
+/// Turns a request without a contract into best effort, unless it belongs to a stream without
+/// figures.
 pub(super) fn without_contract(request: Request) -> Request {
     if request.class == Class::Soft && request.due.is_none() {
         return request;

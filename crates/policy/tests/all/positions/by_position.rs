@@ -11,7 +11,7 @@ use tidegate_policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rul
 use crate::common::plain::{at, complete, request};
 
 /// A disk whose cylinders have a thousand sectors each, and whose heads cross one cylinder in a
-/// millisecond; the angle is the sector's number.
+/// millisecond; the angle is the sector's number on its cylinder.
 #[derive(Debug)]
 struct Cylinders {
     heads_at: u32,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the dynamic active subset sends requests by access time while every deadline stays
 //! feasible. Method: driven by hand. C is 10 ms. A request's first sector defines the model's
-//! prediction: below 1,000 it is the service time in milliseconds. From 1,000 on it is the
-//! millisecond of completion if the request is sent at least 1 ms before, like a request that waits
-//! for the platter.
+//! prediction: below 1,000 it is the service time in milliseconds. From 1,000 on, the sector less
+//! 1,000 is the millisecond of completion, whenever the request is sent before, as for a request
+//! that waits for the platter.
 
 use tidegate_model::{
     AccessTime, BatchTable, Class, Duration, Lba, Op, Plan, RegulatorName, Request, RequestId,
@@ -191,8 +191,8 @@ fn excused_job_that_is_served_stays_earned() {
     );
 }
 
-/// Goal: a job of two requests is never dropped, whatever its quality. Method: both are late, the
-/// oldest goes.
+/// Goal: a job of two requests is never dropped, whatever its quality. Method: both requests are
+/// late, and the older one is sent.
 #[test]
 fn jobs_of_several_requests_are_never_dropped() {
     play(
@@ -229,10 +229,10 @@ fn cancelled_and_refused_requests_leave_no_trace() {
 }
 
 /// Goal: with tokens, the requests of a job may reach the policy separately, and a queued request
-/// does not predict the next one. Method: one request of task 0 at 0, the other at 95. Its next may
-/// be released at 100, and one of task 1 at 101, due at 131. Best effort that completes at 104
-/// would leave 27 ms for three requests. Treated as one job, task 0 would release nothing before
-/// 195.
+/// does not predict the next one. Method: one request of task 0 at 0, the other at 95. Its next
+/// request may be released at 100, and one of task 1 at 101, due at 131. Best effort that completes
+/// at 104 would leave 27 ms for three requests. Treated as one job, task 0 would release nothing
+/// before 195.
 #[test]
 fn torn_job_is_expected_request_by_request_behind_tokens() {
     let two = Task { requests: 2, ..task(100, 30) };

@@ -12,14 +12,14 @@ from .greedy import Column, first_fit_decreasing
 from .oracle import Oracle
 from .pricing import WORTH_MIN, dearest
 
-#: The cost of a disk beyond those at hand: it is used only where nothing else helps, so that there
-#: is always a solution.
+#: The cost of a disk beyond those at hand: such a disk is used only where nothing else helps, so
+#: that there is always a solution.
 COST_BEYOND = 100.0
 
 #: The least price of a stream in the search for near patterns.
 PRICE_MIN = 1e-3
 
-#: How many of the patterns that a search found are added.
+#: The largest number of patterns that are added after one search.
 ADDED_MAX = 4
 
 

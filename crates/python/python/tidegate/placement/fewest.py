@@ -15,8 +15,8 @@ from .oracle import Oracle
 from .plan import Plan, dealt
 
 #: Bands of patterns that the integer programme gets in addition to those of the linear
-#: programme: the most by which a pattern may be worth less than a disk, and how many patterns of
-#: each kind of disk. If they cover no plan, the next band is added.
+#: programme. Each band has the most by which a pattern may be worth less than a disk, and the
+#: largest number of patterns for each kind of disk. If no plan is found, the next band is added.
 BANDS = ((0.04, 300), (0.2, 1_000), (0.6, 3_000), (1.0, 10_000))
 
 

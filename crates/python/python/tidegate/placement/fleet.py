@@ -25,7 +25,7 @@ CONTRACT_KEYS = {
 #: The sections of every disk that a serve file has too.
 SHARED_KEYS = ("host", "absent_places")
 
-#: How many streams of each kind share a disk, in the order of the fleet's streams.
+#: The number of streams of each kind that share a disk, in the order of the fleet's streams.
 Pattern = tuple[int, ...]
 
 
@@ -143,7 +143,7 @@ class Fleet:
         serve = content.pop("serve", None)
         for interference in _interferences(content):
             if isinstance(profile := interference.get("file"), str):
-                # The plan's files are elsewhere.
+                # Absolute, because the plan's files are written to another folder.
                 interference["file"] = str((folder / profile).absolute())
         try:
             return Fleet(streams, disks, policy, content, serve)
@@ -228,7 +228,7 @@ def _interferences(content: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _counted(what: str, **counts: Any) -> None:
     for key, value in counts.items():
         if not isinstance(value, int) or value < 1:
-            raise PlacementError(f"{what}: {key} = {value!r} is no number above 0")
+            raise PlacementError(f"{what}: {key} = {value!r} is not a whole number above 0")
 
 
 def _without(content: Mapping[str, Any], keys: set[str], what: str) -> None:

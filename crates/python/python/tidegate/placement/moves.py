@@ -18,14 +18,14 @@ from .fleet import Fleet, Pattern, PlacementError
 from .oracle import Oracle
 from .pricing import WORTH_MIN, dearest
 
-#: A class: a kind of disk, and what its disks have; `None` for unused ones.
+#: A class: a kind of disk, and the pattern of its disks; `None` for unused disks.
 Class = tuple[int, Pattern | None]
 
 #: The cost of a stream without a place, in moves. It is so high that every other choice is tried
 #: before.
 COST_WITHOUT = 1000
 
-#: The most changes of a class that are added because of a gap.
+#: The largest number of changes of a class that are added because of a gap.
 NEAR_MAX = 500
 
 #: If the changes of the linear programme do not place all streams, changes that make it worse by
@@ -36,7 +36,7 @@ GAPS = (1.0, 8.0, 64.0, 512.0)
 NONE_COVERS = "no plan found among the patterns that were tried"
 TIME_IS_UP = "no plan found in the time allowed"
 
-#: The most rounds of the search for columns.
+#: The largest number of rounds of the search for columns.
 ROUNDS_MAX = 200
 
 

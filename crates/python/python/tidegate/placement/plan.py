@@ -35,7 +35,8 @@ class Plan:
 
     fleet: Fleet
     disks: Sequence[Placed]
-    #: No plan uses fewer disks; `None` in a plan that changes another one as little as possible.
+    #: The lower bound on the number of disks; `None` in a plan that changes another one as little
+    #: as possible.
     disks_min: int | None
     margin_ppm: int = 0
     #: The names of disks that failed; no later plan uses them.

@@ -10,7 +10,7 @@ from .oracle import Oracle
 #: A pattern is worth adding if it improves the linear programme by more than rounding errors do.
 WORTH_MIN = 1e-6
 
-#: The number of patterns that one search may ask `check` about.
+#: The largest number of patterns that one search passes to `check`.
 ASKED_MAX = 50_000
 
 #: The worth of 0, 1, 2, ... streams of a kind; it never falls.
@@ -23,9 +23,9 @@ class Found:
 
     #: Proved patterns; without `all_up_to` each of a higher worth than those before.
     patterns: list[Pattern] = field(default_factory=list)
-    #: The worth of the last; with `all_up_to`, `begin`.
+    #: The worth of the last pattern; with `all_up_to`, `begin`.
     worth: float = 0.0
-    #: What no proved pattern exceeds.
+    #: The worth that no proved pattern exceeds.
     worth_max: float = 0.0
 
 
@@ -68,7 +68,7 @@ def dearest(
             # What fits beside more streams fits beside fewer.
             fits = {kind: oracle.most(chosen, kind, most[kind], fits[kind]) for kind in others}
             search(chosen, now, others, fits)
-            # Fewer of the last kind are worth less.
+            # Patterns with fewer streams of the last kind are worth less.
             if not others or len(found.patterns) >= all_up_to > 0:
                 return
 

@@ -56,7 +56,7 @@ fn elastic_batches_keep_up_with_what_the_drive_can_serve() {
         match tasks {
             // No overload yet, so both runs are equal.
             ..=24 => assert_eq!(dqf, elastic, "{tasks} tasks"),
-            // More tasks than batches of 8 serve, but no more than the drive serves.
+            // More tasks than batches of 8 can serve, but no more than the drive can.
             25..=26 => assert!(elastic * 5 < dqf, "{tasks} tasks: {elastic} and {dqf} ms"),
             27.. => assert!(elastic < dqf, "{tasks} tasks: {elastic} and {dqf} ms"),
         }

@@ -32,8 +32,8 @@ fn plan_of(rate: TokenRate) -> Plan {
     with_burst(rate, 0)
 }
 
-/// Drives a shaper by hand: asks it for a decision after each event and at each time at which it wants
-/// to be woken, and records when it dispatches each request.
+/// Drives a shaper by hand: asks it for a decision after each event and at each time at which it
+/// wants to be woken, and records when it dispatches each request.
 struct Hand {
     policy: Box<dyn Policy>,
     checkers: Checkers,

@@ -97,7 +97,7 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
 }
 
 proptest! {
-    // Shrinking is limited, because each case is a whole run, and a failing case soon is small
+    // Shrinking is limited, because each case is a whole run, and a failing case is soon small
     // enough.
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..ProptestConfig::default() })]
 

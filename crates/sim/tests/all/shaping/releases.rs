@@ -103,6 +103,21 @@ fn one_buffer_catches_up_one_job() {
     assert_eq!(notices, expected);
 }
 
+/// Goal: a stream that stops says so, although a job of it waits at that time. Method: job 1 waits
+/// from 20 to 75 ms, and the stream stops in between.
+#[test]
+fn a_stream_that_stops_while_a_job_waits_has_ended() {
+    let stop = Some(Duration::from_ms(70));
+    for outstanding_max in [Some(1), Some(2)] {
+        let workload = workload(vec![Task { stop, ..task(20, outstanding_max) }], vec![]);
+        let (releases, notices) = run(&workload, &[75, 10], 100);
+        let jobs = outstanding_max.map_or(0, |jobs| jobs as usize);
+        assert_eq!(releases, [0, 20][..jobs]);
+        let end = if jobs == 1 { 75 } else { 85 };
+        assert_eq!(notices.last(), Some(&(NoticeKind::StreamEnded, end)), "{notices:?}");
+    }
+}
+
 /// With two buffers, job 1 is released in time and misses its deadline. Job 2 waits from 40 to 75,
 /// 35 ms behind and within two periods, so the task catches up completely.
 #[test]

@@ -27,8 +27,8 @@ fn gaps(instants: impl Iterator<Item = Time> + Clone) -> Vec<Duration> {
     instants.clone().skip(1).zip(instants).map(|(next, last)| next - last).collect()
 }
 
-/// Goal: jobs arrive once per period, and the policy sees each up to J later, as close together as
-/// p - J and due as much later. Method: a long run.
+/// Goal: jobs arrive once per period. The policy sees each up to J later, and can see two as close
+/// together as p - J; each is due the policy's own deadline after it was seen. Method: a long run.
 #[test]
 fn jitter_delays_a_job_and_its_deadline_at_the_policy_and_not_its_arrival() {
     let late = Task { jitter: ms(15), deadline: ms(30), ..task("late", 40) };
@@ -48,8 +48,8 @@ fn jitter_delays_a_job_and_its_deadline_at_the_policy_and_not_its_arrival() {
     }
 }
 
-/// Goal: bunched tasks keep their periods, meet, and use all of their jitter. Method: three tasks of
-/// different periods.
+/// Goal: bunched tasks keep their periods, meet, and use all of their jitter. Method: three tasks
+/// of different periods.
 #[test]
 fn bunched_tasks_meet_and_keep_their_periods() {
     let bunched = |name: &str, period: u64, jitter: u64| Task {
@@ -113,7 +113,7 @@ fn bunched_tasks_wait_at_least_as_long_as_periodic_ones() {
     assert!(bunched >= ms(3_000) && periodic >= ms(3_000), "{bunched}, {periodic}");
 }
 
-/// Counts the misses that a policy hears of.
+/// Counts the missed deadlines that are reported to a policy.
 struct Hears<P>(P, u64);
 
 impl<P: Policy> Policy for &mut Hears<P> {
@@ -128,9 +128,9 @@ impl<P: Policy> Policy for &mut Hears<P> {
     }
 }
 
-/// Goal: a soft task reports the jobs that its client has too late, counted from their arrival.
-/// Method: jobs that the policy sees up to 280 ms late, each due 20 ms after that, beside best
-/// effort.
+/// Goal: a soft task reports only the jobs that complete later than their deadline, counted from
+/// their arrival. Method: jobs that the policy sees up to 280 ms late, each due 20 ms after that,
+/// beside best effort.
 #[test]
 fn soft_tasks_with_jitter_report_the_misses_of_their_clients_only() {
     let soft = Task { class: Class::Soft, jitter: ms(280), ..task("soft", 300) };
@@ -146,7 +146,7 @@ fn soft_tasks_with_jitter_report_the_misses_of_their_clients_only() {
     assert_eq!(hears.1, misses);
 }
 
-/// Goal: a closed loop releases until the policy has seen the last job, with jitter as without.
+/// Goal: a closed loop releases until the policy has seen the last job, with or without jitter.
 /// Method: its request completes at 10 ms, when the only job is seen.
 #[test]
 fn closed_loop_ends_with_the_last_job_that_is_seen() {

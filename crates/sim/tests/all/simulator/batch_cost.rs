@@ -89,7 +89,8 @@ fn policies_with_other_limits_are_caught() {
     assert_found("Z of 5 ms", &cut_short, is_short);
 }
 
-/// A read of 4 KiB takes 6 ms at most: 5 ms to position, and 1. Only a later end excuses idling.
+/// A batch of one read of 4 KiB takes 6 ms at most: 5 ms to position and 1 ms for the read. Idling
+/// is allowed only after a batch that took longer.
 #[test]
 fn idling_after_a_batch_within_its_cost_is_caught() {
     let small = |id| Request { size: Bytes::from_kib(4), ..request(id, 0, Class::BestEffort) };

@@ -189,7 +189,8 @@ fn sweep_takes_the_oldest_of_the_next_position() {
         assert_eq!(next(sweep, 3, &[far, below, near, twin], twin), [], "the host held a request");
         assert_eq!(next(sweep, 9, &[below], below), []);
     }
-    // Nothing is above: upwards from the lowest, or downwards from the heads.
+    // If nothing is above the heads, `c-look` goes to the lowest request, and the others to the
+    // nearest one below.
     let lower = at_sector(5, 10);
     for (sweep, first, second) in [
         (Sweep::OneWay, lower, below),

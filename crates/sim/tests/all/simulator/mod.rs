@@ -11,6 +11,7 @@ mod endings;
 mod full_policies;
 mod invariants;
 mod late_drives;
+mod lifetimes;
 mod orders;
 mod outcomes;
 mod regulated;

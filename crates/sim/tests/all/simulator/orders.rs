@@ -63,8 +63,8 @@ impl Served {
 }
 
 /// Goal: the bound on waiting is exact. Method: the adversary of `docs/theory/draining.md` section
-/// 29. With Q requests always queued, it lets the victim arrive just behind the heads and just below
-/// the end of the next sweep, and sends every newcomer ahead of it.
+/// 29. With Q requests always queued, it lets the victim arrive just behind the heads and just
+/// below the end of the next sweep, and sends every newcomer ahead of it.
 #[test]
 fn adversary_reaches_the_elevators_bound() {
     for queued in [1_u64, 2, 3, 10] {
@@ -78,7 +78,8 @@ fn adversary_reaches_the_elevators_bound() {
         let before = served.count;
         let mut newcomers = 0;
         while served.serve() != victim {
-            // Into the running sweep while it takes newcomers, then below the victim.
+            // A newcomer joins the running sweep while that is allowed; later ones lie below the
+            // victim.
             served.release(if newcomers < queued { 20_000 } else { 100 });
             newcomers += 1;
         }

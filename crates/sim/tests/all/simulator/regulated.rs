@@ -104,7 +104,7 @@ fn no_policy_is_accused_behind_any_regulator() {
                 assert_eq!(checkers.violations(), [], "{case}");
                 assert_eq!(left, 0, "{case}");
                 if chain.is_empty() && tidegate_policy::parts(name).1.is_none() {
-                    break; // no shaper looks at the rest
+                    break; // without a shaper, the other rates and shapings change nothing
                 }
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A proof without a doubt holds on a drive that takes its ceilings, behind a host that takes its own
-//! times: the policies' own code, at the shortest deadline that is proven so
-//! (`docs/decisions/0030-ceilings.md`, `docs/theory/host-time.md` section 30).
+//! A proof without a doubt holds on a drive whose times reach their ceilings, behind a host that
+//! takes the stated times: the policies' own code, at the shortest deadline that is proven without
+//! a doubt (`docs/decisions/0030-ceilings.md`, `docs/theory/host-time.md` section 30).
 
 use rand::RngExt;
 use tidegate_analysis::assess;
@@ -30,7 +30,8 @@ fn policies() -> impl Iterator<Item = PolicyName> {
             | Theorem::Starvation
             | Theorem::DrainRounds
             | Theorem::LimitedDrainRounds => true,
-            // These have no ceilings, no proof behind a host, or a drive in tests of their own.
+            // These policies have no ceilings or no proof behind a host, or other tests run them on
+            // drives of their own.
             Theorem::PriorityRounds
             | Theorem::ActiveSubset
             | Theorem::AdaptiveDrain

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds with the host's time and with jitter hold for every policy in the simulator, whose host is
-//! late by random times up to the stated ones (`docs/theory/host-time.md` section 30).
+//! Bounds with the host's time and with jitter hold for every policy in the simulator, whose host
+//! is late by random times up to the stated ones (`docs/theory/host-time.md` section 30).
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::{
@@ -47,8 +47,8 @@ fn no_response_exceeds_a_bound_with_jitter() {
     }
 }
 
-/// Canary: bounds of a proof that ignores jitter, and bounds that add it to the response and keep the
-/// periods.
+/// Canaries: bounds of a proof that ignores jitter, and bounds that add jitter to the response but
+/// keep the periods.
 #[test]
 fn bounds_that_ignore_jitter_are_caught() {
     for policy in [PolicyName::Dqf, PolicyName::Fifo, PolicyName::Edf, PolicyName::RtioLimit] {
@@ -58,35 +58,39 @@ fn bounds_that_ignore_jitter_are_caught() {
             let (_, drive) = trial_with_jitter(it.number, policy, JOBS).expect("drawn before");
             let mut without = it.workload.clone();
             without.tasks.iter_mut().for_each(|task| task.jitter = Duration::ZERO);
-            // The plan stays the one with jitter, so only the bound is wrong.
+            // The plan still accounts for jitter, so only the bound is wrong.
             it.assessment = assess(&without, policy);
             it.run(it.policy(), drive, &mut ())
         });
     }
 }
 
-/// Canary: bounds of the whole periods to which the jitter is added. Only policies whose jobs may wait
-/// for two jobs of a task show that the periods get shorter.
+/// Canary: bounds that are computed with the unshortened periods and to which the jitter is added. A
+/// run shows the flaw where a job waits for two jobs of one task, which random trials of `edf` reach.
+/// For the bounds of batches the search of small systems catches the same flaw.
 #[test]
 fn bounds_that_add_jitter_and_keep_the_periods_are_caught() {
-    for policy in [PolicyName::Fifo, PolicyName::Edf, PolicyName::RtioLimit] {
-        let trials = (0..TRIALS).filter_map(|number| trial_with_jitter(number, policy, JOBS));
-        let name = format!("{policy} with jitter and whole periods");
-        assert_caught(&name, trials.map(|(trial, _)| trial), |it: &mut Trial| {
-            let (_, drive) = trial_with_jitter(it.number, policy, JOBS).expect("drawn before");
-            let mut without = it.workload.clone();
-            without.tasks.iter_mut().for_each(|task| task.jitter = Duration::ZERO);
-            it.assessment = assess(&without, policy);
-            for (assessed, task) in it.assessment.tasks.iter_mut().zip(&it.workload.tasks) {
-                assessed.response_max =
-                    assessed.response_max.map(|(bound, name)| (bound + task.jitter, name));
+    let policy = PolicyName::Edf;
+    let trials = (0..TRIALS).filter_map(|number| trial_with_jitter(number, policy, JOBS));
+    let name = format!("{policy} with jitter and whole periods");
+    assert_caught(&name, trials.map(|(trial, _)| trial), |it: &mut Trial| {
+        let (_, drive) = trial_with_jitter(it.number, policy, JOBS).expect("drawn before");
+        let mut without = it.workload.clone();
+        without.tasks.iter_mut().for_each(|task| task.jitter = Duration::ZERO);
+        it.assessment = assess(&without, policy);
+        for (assessed, task) in it.assessment.tasks.iter_mut().zip(&it.workload.tasks) {
+            assessed.response_max =
+                assessed.response_max.map(|(bound, name)| (bound + task.jitter, name));
+            let bound = assessed.response_max.map_or(Duration::MAX, |(bound, _)| bound);
+            if bound > task.deadline {
+                it.assessment.answer = Answer::NotProven;
             }
-            it.run(it.policy(), drive, &mut ())
-        });
-    }
+        }
+        it.run(it.policy(), drive, &mut ())
+    });
 }
 
-/// Canary: a policy that spends all slack, with the plan of tasks without jitter.
+/// Canary: a policy that spends all slack, with a plan for tasks without jitter.
 #[test]
 fn a_plan_that_ignores_jitter_is_caught() {
     for policy in [PolicyName::GatedDrain, PolicyName::AdaptiveDrain] {
@@ -109,7 +113,7 @@ fn caught_without(what: &str, policy: PolicyName, less: impl Fn(HostTime) -> Hos
         let (_, drive) = trial(it.number, policy, JOBS).expect("drawn before");
         let host = it.workload.host;
         it.workload.host = Host::Stated(less(host.time()));
-        // The plan stays the one behind the whole host, so only the bound is wrong.
+        // The plan still accounts for all of the host's times, so only the bound is wrong.
         it.assessment = assess(&it.workload, policy);
         it.workload.host = host;
         it.run(it.policy(), drive, &mut ())

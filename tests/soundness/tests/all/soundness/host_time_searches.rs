@@ -13,18 +13,18 @@ use tidegate_soundness::small::Rules;
 
 const SEED: u64 = 20_261_125;
 
-/// What a bound knows of jitter.
+/// The effects of jitter that a bound contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Jitter {
-    /// All of it.
+    /// All.
     Counted,
-    /// Nothing.
+    /// None.
     Ignored,
-    /// That responses are longer by it, and not that jobs are seen closer together.
+    /// Responses are longer by the jitter, but jobs are not seen closer together.
     OfResponses,
 }
 
-/// A small system, and its host.
+/// A small system and its host.
 struct Case {
     system: SmallSystem,
     host: HostTime,
@@ -51,7 +51,7 @@ impl Case {
         Self { system: system.with_best_effort_fill(fill), host }
     }
 
-    /// Returns a case whose tasks have jitter; every second one has no host.
+    /// Returns a case whose tasks have jitter; every second case has no host.
     fn with_jitter(number: u64) -> Self {
         let Self { system, host } = Self::numbered(number);
         let random = &mut generate::generator(SEED + 1, number);
@@ -78,8 +78,8 @@ impl Case {
         (found.extent != Extent::TooManyStates).then(|| responses.map(at_client).collect())
     }
 
-    /// Returns the system as the policy sees it, made by the model; `None` if a task cannot be seen
-    /// behind the host.
+    /// Returns the system as the policy sees it, as the model computes it; `None` if the host
+    /// leaves nothing of a task's period.
     fn behind(&self, host: HostTime, known: Jitter) -> Option<System> {
         let tick = Duration::from_ns(1);
         let system = self.system.to_analysis(tick);
@@ -110,8 +110,8 @@ impl Case {
     }
 }
 
-/// Returns the first response above a bound, with the host's times of `of_bound` in the bound, and how
-/// many bounds were compared and reached.
+/// Returns the first response that exceeds a bound, and how many bounds were compared and reached.
+/// The bounds contain the host's times `of_bound`.
 fn broken(case: &Case, of_bound: HostTime, known: Jitter) -> (Option<String>, u32, u32) {
     let (mut compared, mut reached) = (0, 0);
     let Some(longest) = case.longest() else { return (None, 0, 0) };
@@ -171,7 +171,7 @@ fn no_schedule_of_a_small_system_exceeds_a_bound_with_jitter() {
     assert!(compared >= 1_000 && reached >= 100, "too few: {compared}, {reached}");
 }
 
-/// Canaries of the search with jitter: the bound ignores it, or counts it in responses alone.
+/// Canaries of the search with jitter: the bound ignores it, or counts it only in responses.
 #[test]
 fn a_bound_of_a_small_system_that_ignores_jitter_is_caught() {
     for known in [Jitter::Ignored, Jitter::OfResponses] {
@@ -184,14 +184,14 @@ fn a_bound_of_a_small_system_that_ignores_jitter_is_caught() {
     }
 }
 
-/// Canaries of the search: the bound forgets one time, or the jitter's effect on periods.
+/// Canaries of the search: the bound omits one time, or the jitter's effect on periods.
 #[test]
 fn a_bound_of_a_small_system_without_one_of_the_hosts_times_is_caught() {
     type Less = fn(HostTime) -> HostTime;
     let less: [(&str, Less); 3] = [
         ("J", |host| HostTime { release: Duration::ZERO, ..host }),
         ("h", |host| HostTime { submit: Duration::ZERO, complete: Duration::ZERO, ..host }),
-        // J counts once, but jobs are seen a period apart.
+        // The bound contains J once, but ignores that jobs can be seen less than a period apart.
         ("p - J", |host| HostTime {
             release: Duration::ZERO,
             reply: host.reply + host.release,

@@ -1,34 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The two formats of the metrics page, and the one that a client asks for.
+//! The format of the metrics page that a client asks for.
 //!
 //! # Source
-//! OpenMetrics 1.0; Prometheus' text format 0.0.4, in which a counter's family has its samples' name
-//! and an info is a gauge. `Accept` as RFC 9110, 12.5.1.
+//! `Accept` as RFC 9110, 12.5.1.
 
-/// A format of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
-    OpenMetrics,
-    Prometheus,
-}
-
-impl Format {
-    /// Returns the content type, as the format's standard defines it.
-    pub(super) fn content_type(self) -> &'static str {
-        match self {
-            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
-            Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
-        }
-    }
-
-    /// Returns a page of OpenMetrics in this format.
-    pub(super) fn text(self, page: String) -> String {
-        match self {
-            Self::OpenMetrics => page,
-            Self::Prometheus => prometheus(&page),
-        }
-    }
-}
+use tidegate_metrics::Format;
 
 /// Returns the format that the head of a request asks for; OpenMetrics if it has no preference.
 pub(super) fn asked_for(head: &str) -> Format {
@@ -53,32 +29,6 @@ pub(super) fn asked_for(head: &str) -> Format {
 fn weight(text: &str) -> f64 {
     let weight = text.trim().parse().ok();
     weight.filter(|it| (0.0..=1.0).contains(it)).unwrap_or(0.0)
-}
-
-/// Returns a page of OpenMetrics in Prometheus' text format.
-fn prometheus(page: &str) -> String {
-    let mut text = String::new();
-    let mut help = "";
-    for line in page.lines() {
-        if let Some(rest) = line.strip_prefix("# HELP ") {
-            // Its name depends on the type, which is on the next line.
-            help = rest;
-        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
-            let (name, kind) = rest.split_once(' ').unwrap_or((rest, "untyped"));
-            let (suffix, kind) = match kind {
-                "counter" => ("_total", "counter"),
-                "info" => ("_info", "gauge"),
-                other => ("", other),
-            };
-            let said = help.strip_prefix(name).unwrap_or_default();
-            let name = [name, suffix].concat();
-            text.extend(["# HELP ", &name, said, "\n# TYPE ", &name, " ", kind, "\n"]);
-        } else if !line.starts_with("# ") {
-            text += line;
-            text.push('\n');
-        }
-    }
-    text
 }
 
 #[cfg(test)]

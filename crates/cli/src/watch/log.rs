@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The file with a row for each request that completed during a watch.
+
+use std::io;
+
+use tidegate_commands::{RequestRow, RequestRows, RowWriter, WhenFull};
+use tidegate_model::Time;
+use tidegate_watch::{Served, Session};
+
+use crate::arguments::LogArguments;
+use crate::failure::Failure;
+use crate::request_log::{complain_of, prepare};
+use crate::result::Destination;
+
+/// The log of a watch.
+pub(super) struct WatchLog {
+    rows: RowWriter<Row>,
+    next: u64,
+}
+
+/// A request, its number, and when the watch began.
+type Row = (u64, Served, Time);
+
+impl WatchLog {
+    /// Begins the file; `None` if none was asked for.
+    pub(super) fn begin(
+        arguments: &LogArguments,
+        result: &Destination,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(file) = prepare(arguments, result)? else { return Ok(None) };
+        let rows = RowWriter::begin(file, arguments.log_rows, put);
+        Ok(Some(Self { rows: rows.map_err(|fault| Failure::of_file(&fault))?, next: 1 }))
+    }
+
+    /// Hands over the requests that completed since the last call. A watch does not wait: the
+    /// kernel's buffer would fill.
+    pub(super) fn take(&mut self, session: &mut Session) {
+        let began = session.began();
+        for served in session.take_served() {
+            self.rows.send((self.next, served, began), WhenFull::LeaveOut);
+            self.next += 1;
+        }
+    }
+
+    /// Finishes the file, and says how many rows it lacks.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        complain_of(self.rows.finish().map_err(|fault| Failure::of_file(&fault))?);
+        Ok(())
+    }
+}
+
+fn put(rows: &mut RequestRows, (number, served, began): &Row) -> io::Result<()> {
+    rows.put(&row(*number, served, *began))
+}
+
+/// Returns the row of a request. The kernel's batches are unknown, and so are deadlines.
+fn row(number: u64, served: &Served, began: Time) -> RequestRow<'_> {
+    let since = |at: Time| at.max(began).since(began).ns();
+    RequestRow {
+        policy: "",
+        request: number,
+        source: served.by.unit.as_deref().unwrap_or(&served.by.name),
+        class: served.class.name(),
+        op: served.extent.op.name(),
+        offset_bytes: served.extent.start.offset_bytes(),
+        size_bytes: served.extent.bytes().get(),
+        released_ns: since(served.queued),
+        due_ns: None,
+        batch: None,
+        dispatched_ns: None,
+        ended_ns: since(served.completed),
+        outcome: if served.is_failed { "failed" } else { "done" },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{Lba, Op};
+    use tidegate_platform::NewFile;
+    use tidegate_watch::{Extent, IoClass, Operation, Process};
+
+    use super::*;
+
+    fn served(unit: Option<&str>, queued: u64, op: Operation) -> Served {
+        let unit = unit.map(str::to_owned);
+        let class = IoClass::RealTime;
+        Served {
+            extent: Extent { op, start: Lba::new(16), sectors: 8 },
+            by: Process { pid: 7, name: "a, b".to_owned(), unit, class, is_known: true },
+            class,
+            queued: Time::from_ns(queued),
+            completed: Time::from_ns(queued + 500),
+            is_failed: op == Operation::Write,
+        }
+    }
+
+    /// Goal: rows have the columns of other logs, and times from the begin of the watch.
+    #[test]
+    fn a_watch_has_rows_like_a_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.csv");
+        let rows = RowWriter::begin(NewFile::prepare(&path).unwrap(), 2, put).unwrap();
+        let began = Time::from_ns(1_000);
+        let requests = [
+            served(Some("recorder.service"), 1_200, Operation::Read),
+            served(None, 1_300, Operation::Write),
+            served(None, 1_400, Operation::Flush),
+        ];
+        for (number, served) in (1..).zip(requests) {
+            rows.send((number, served, began), WhenFull::Wait);
+        }
+        assert_eq!(rows.finish().unwrap().beyond_limit, 1);
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                ",1,recorder.service,realtime,read,8192,4096,200,,,,700,done",
+                ",2,\"a, b\",realtime,write,8192,4096,300,,,,800,failed",
+            ]
+        );
+        assert_eq!(Op::Read.name(), Operation::Read.name());
+    }
+}
