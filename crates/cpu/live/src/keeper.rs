@@ -379,8 +379,8 @@ mod tests {
             ("one that blocks", vec![(0, 4), (12, 30)], 0, vec![(0, 4), (50, 60)]),
             // Each check is late by 3: 3 of the next budget are owed, and 3 have passed.
             ("late checks", vec![(0, 900)], 3, vec![(0, 13), (53, 60), (103, 110)]),
-            // It executed for less than its budget, but until 13. What it may have executed after
-            // 10 is owed: otherwise two periods could end late, and a window exceed by two delays.
+            // It executed for less than its budget, but until 13. The execution after 10 is owed:
+            // otherwise two periods could end late, and a window exceed by two delays.
             ("late end", vec![(0, 1), (5, 100)], 3, vec![(0, 1), (5, 13), (53, 60), (103, 110)]),
         ] {
             let (foreground, _) = keep(&params, (1, 0), work, &[late], 130);
