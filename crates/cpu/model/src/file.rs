@@ -8,8 +8,8 @@ use toml::Spanned;
 use super::file_raw::{RawBackground, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
 use super::interference::read_interference;
 use super::{
-    Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
-    Scheduling, ServerKind, ServerParams, TaskArrivals,
+    Arrivals, Assignment, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution,
+    Priority, Scheduling, ServerKind, ServerParams, TaskArrivals,
 };
 use tidegate_model::FileError;
 use tidegate_model::entry::named;
@@ -26,11 +26,13 @@ pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
     }
     let span = raw.cpu.as_ref().map_or(0..0, Spanned::span);
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    let mut assignment = Assignment::Written;
     if let Some(cpu) = raw.cpu.map(Spanned::into_inner) {
         let scheduling = cpu.scheduling.as_ref();
         workload.scheduling =
             named(scheduling, "scheduling", Scheduling::from_name, &Scheduling::ALL)?
                 .unwrap_or(Scheduling::FixedPriority);
+        assignment = read_assignment(cpu.priorities.as_ref(), workload.scheduling)?;
         workload.switch = within_time_max(cpu.switch, span.clone(), "context switch")?;
         workload.timer_latency = within_time_max(cpu.timer_latency, span.clone(), "timer latency")?;
     }
@@ -43,10 +45,10 @@ pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
     }
     let mut names = BTreeSet::new();
     for task in &raw.tasks {
-        read_task(task, &mut names, &mut workload)?;
+        read_task(task, &mut names, assignment, &mut workload)?;
     }
     for server in &raw.servers {
-        let server = read_server(server, &mut names, workload.scheduling)?;
+        let server = read_server(server, &mut names, (workload.scheduling, assignment))?;
         workload.servers.push(server);
     }
     for work in raw.work {
@@ -56,6 +58,13 @@ pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
     for interference in &raw.interference {
         workload.interference.push(read_interference(interference)?);
     }
+    if !assignment.apply(&mut workload) {
+        return Err(FileError::new(
+            span,
+            "no levels are left above the background levels",
+            "write a lower `background`",
+        ));
+    }
     Ok(Some(workload))
 }
 
@@ -63,12 +72,14 @@ pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
 fn read_task(
     raw: &RawCpuTask,
     names: &mut BTreeSet<String>,
+    assignment: Assignment,
     workload: &mut CpuWorkload,
 ) -> Result<(), FileError> {
     let period = positive(&raw.period, "period")?;
     let execution = positive(&raw.execution, "execution")?;
     let deadline = raw.deadline.as_ref().map(|it| positive(it, "deadline")).transpose()?;
-    let priority = read_priority(raw.priority.as_ref(), &raw.name, workload.scheduling)?;
+    let priority =
+        read_priority(raw.priority.as_ref(), &raw.name, (workload.scheduling, assignment))?;
     for (time, what) in [(raw.offset, "offset"), (raw.jitter, "jitter"), (raw.blocking, "blocking")]
     {
         within_time_max(time, raw.name.span(), what)?;
@@ -96,12 +107,12 @@ fn read_task(
 fn read_server(
     raw: &RawCpuServer,
     names: &mut BTreeSet<String>,
-    scheduling: Scheduling,
+    (scheduling, assignment): (Scheduling, Assignment),
 ) -> Result<CpuServer, FileError> {
     claim(raw.name.get_ref(), &raw.name, names)?;
     let kind = named(Some(&raw.kind), "kind of server", ServerKind::from_name, &ServerKind::ALL)?
         .expect("a kind is written");
-    let priority = read_priority(raw.priority.as_ref(), &raw.name, scheduling)?;
+    let priority = read_priority(raw.priority.as_ref(), &raw.name, (scheduling, assignment))?;
     let (budget, period) = (positive(&raw.budget, "budget")?, positive(&raw.period, "period")?);
     check_effects(raw, kind, scheduling)?;
     let defaults = ServerParams::new(kind, budget, period);
@@ -323,24 +334,57 @@ fn read_instants(at: &Spanned<Vec<Duration>>, raw: &RawCpuWork) -> Result<Arriva
     Ok(Arrivals::At(instants.clone()))
 }
 
-/// Reads a priority; under EDF there must be none.
+/// Reads where the priorities come from; under EDF there are none.
+fn read_assignment(
+    written: Option<&Spanned<String>>,
+    scheduling: Scheduling,
+) -> Result<Assignment, FileError> {
+    let Some(word) = written else { return Ok(Assignment::Written) };
+    if scheduling == Scheduling::Edf {
+        return Err(without_effect(word, EDF_HAS_NONE));
+    }
+    let found =
+        named(written, "assignment of priorities", Assignment::from_name, &Assignment::ALL)?;
+    Ok(found.unwrap_or_default())
+}
+
+/// What is wrong with a priority under EDF, and what to do.
+const EDF_HAS_NONE: [&str; 2] = [
+    "edf has no priorities, so this line has no effect",
+    "remove it, or write scheduling = \"fixed-priority\" under [cpu]",
+];
+
+fn without_effect<T>(line: &Spanned<T>, [wrong, help]: [&str; 2]) -> FileError {
+    FileError::new(line.span(), wrong, help)
+}
+
+/// The most urgent level above all that a file may write: a thread that gets its level later.
+const LATER: Priority = Priority(u32::MAX);
+
+/// Reads a priority; under EDF, and if all are assigned, there must be none.
 fn read_priority(
     priority: Option<&Spanned<u32>>,
     name: &Spanned<String>,
-    scheduling: Scheduling,
+    (scheduling, assignment): (Scheduling, Assignment),
 ) -> Result<Priority, FileError> {
+    let is_written = scheduling == Scheduling::FixedPriority && assignment == Assignment::Written;
     match (priority, scheduling) {
-        (Some(priority), Scheduling::FixedPriority) => Ok(Priority(*priority.get_ref())),
-        (None, Scheduling::Edf) => Ok(Priority(0)),
-        (None, Scheduling::FixedPriority) => Err(FileError::new(
+        (Some(priority), _) if is_written => Ok(Priority(*priority.get_ref())),
+        (None, _) if is_written => Err(FileError::new(
             name.span(),
             "no priority is given",
-            "add priority = 10 (larger is more urgent), or scheduling = \"edf\" under [cpu]",
+            "add priority = 10 (larger is more urgent), or under [cpu] \
+             priorities = \"deadline-monotonic\" or scheduling = \"edf\"",
         )),
-        (Some(priority), Scheduling::Edf) => Err(FileError::new(
-            priority.span(),
-            "edf has no priorities, so this line has no effect",
-            "remove it, or write scheduling = \"fixed-priority\" under [cpu]",
+        (None, Scheduling::Edf) => Ok(Priority(0)),
+        (None, Scheduling::FixedPriority) => Ok(LATER),
+        (Some(line), Scheduling::Edf) => Err(without_effect(line, EDF_HAS_NONE)),
+        (Some(line), Scheduling::FixedPriority) => Err(without_effect(
+            line,
+            [
+                "[cpu] assigns the priorities, so this line has no effect",
+                "remove it, or remove `priorities` under [cpu]",
+            ],
         )),
     }
 }

@@ -12,6 +12,7 @@ use tidegate_model::units::Duration;
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpu {
     pub(super) scheduling: Option<Spanned<String>>,
+    pub(super) priorities: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) switch: Duration,
     #[serde(default)]

@@ -5,6 +5,7 @@
 //! file describes it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
 //! `[[cpu_interference]]`, with or without a disk part; [`MachineFile`] reads both.
 
+mod assignment;
 mod file;
 mod file_raw;
 mod interference;
@@ -14,6 +15,7 @@ mod server;
 mod task;
 mod work;
 
+pub use assignment::Assignment;
 pub use interference::CpuInterference;
 pub use machine_file::MachineFile;
 pub use profile::{

@@ -120,6 +120,44 @@ fn under_edf_there_are_no_priorities() {
     assert_eq!(read(&edf).unwrap().scheduling, Scheduling::Edf);
 }
 
+/// Periods of 40, 10, 20 and 10 ms, deadlines of 5, 10, 20 and (the server) 10 ms: each order has
+/// the first of equals above, and all are above the background level.
+#[test]
+fn priorities_are_assigned_by_period_or_deadline() {
+    let others = "[[cpu_task]]\nname = \"slow\"\nperiod = \"40ms\"\ndeadline = \"5ms\"\n\
+                  execution = \"1ms\"\n[[cpu_task]]\nname = \"middle\"\nperiod = \"20ms\"\n\
+                  execution = \"1ms\"\n";
+    let levels = |priorities: &str| {
+        let machine = MACHINE
+            .replace("priority = 20\n", "")
+            .replace("priority = 30\n", "")
+            .replace("switch =", &format!("priorities = \"{priorities}\"\nswitch ="));
+        let cpu = read(&format!("{machine}{others}")).unwrap();
+        let tasks = cpu.tasks.iter().map(|task| (task.name.clone(), task.priority.0));
+        let servers = cpu.servers.iter().map(|server| (server.name.clone(), server.priority.0));
+        let mut levels: Vec<_> = tasks.chain(servers).collect();
+        levels.sort_by_key(|&(_, level)| level);
+        levels.into_iter().map(|(name, level)| format!("{name} {level}")).collect::<Vec<_>>()
+    };
+    assert_eq!(levels("rate-monotonic"), ["slow 2", "middle 3", "net 4", "control 5"]);
+    assert_eq!(levels("deadline-monotonic"), ["middle 2", "net 3", "control 4", "slow 5"]);
+}
+
+/// Of the assigned levels none may be written, and there must be one for each thread.
+#[test]
+fn assigned_priorities_are_not_written() {
+    let assigned = MACHINE.replace("switch =", "priorities = \"rate-monotonic\"\nswitch =");
+    let error = read(&assigned).unwrap_err();
+    assert_eq!(&assigned[error.span.clone()], "20");
+    assert!(error.message.starts_with("[cpu] assigns the priorities"), "{}", error.message);
+    let unwritten = assigned.replace("priority = 20\n", "").replace("priority = 30\n", "");
+    let full = unwritten.replace("background = 1\n", "background = 4294967294\n");
+    assert!(read(&full).unwrap_err().message.starts_with("no levels are left"));
+    let edf = unwritten.replace("fixed-priority", "edf").replace("background = 1\n", "");
+    let error = read(&edf).unwrap_err();
+    assert_eq!(&edf[error.span], "\"rate-monotonic\"");
+}
+
 #[test]
 fn tasks_can_be_counted() {
     let cpu = read(&MACHINE.replace("priority = 20", "priority = 20\ncount = 3")).unwrap();
@@ -132,6 +170,12 @@ fn invalid_values_are_refused_with_their_places() {
     let refusals = [
         ("\"fixed-priority\"", "\"lottery\"", "there is no scheduling `lottery`", "\"lottery\""),
         ("\"2ms\"", "\"0ms\"", "the execution is zero", "\"0ms\""),
+        (
+            "switch =",
+            "priorities = \"by-rate\"\nswitch =",
+            "there is no assignment of priorities `by-rate`",
+            "\"by-rate\"",
+        ),
         ("priority = 20\n", "", "no priority is given", "\"control\""),
         ("\"sporadic\"", "\"pollnig\"", "there is no kind of server `pollnig`", "\"pollnig\""),
         ("\"1ms\"", "\"11ms\"", "the budget 11ms exceeds the period 10ms", "\"11ms\""),
