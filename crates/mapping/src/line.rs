@@ -121,6 +121,7 @@ fn is_in_target(policy: PolicyName) -> bool {
         | PolicyName::Mdn
         | PolicyName::MdnExtended
         | PolicyName::Deadline
+        | PolicyName::DeadlineDrain
         | PolicyName::Cfq
         | PolicyName::CfqGrouped
         | PolicyName::MqDeadline

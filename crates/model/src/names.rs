@@ -29,7 +29,7 @@ names! {
         Edf => "edf",
         /// Earliest deadline first, deadlines in one window by position.
         ScanEdf => "scan-edf",
-        /// Groups of near deadlines; within a group the smallest request first, then the nearest.
+        /// Groups of near deadlines; within a group the smallest or the nearest request first.
         GroupEdf => "g-edf",
         /// Dual-queue batches in order of deadline.
         DqEdf => "dq-edf",
@@ -59,6 +59,8 @@ names! {
         MdnExtended => "mdn-extended",
         /// A model of Linux `deadline`.
         Deadline => "deadline",
+        /// As `deadline`, but nothing is sent while a request has been on the drive too long.
+        DeadlineDrain => "deadline-drain",
         /// A model of Linux `cfq`.
         Cfq => "cfq",
         /// A model of Linux `cfq` with a patch that keeps two groups of requests.
@@ -133,6 +135,7 @@ impl PolicyName {
             Self::Mdn => shaped(RegulatorName::Mdn),
             Self::MdnExtended => shaped(RegulatorName::MdnExtended),
             Self::Deadline => unproved(UpToDepth, reason::DEADLINE, Conserves::All, Nothing).by_position(),
+            Self::DeadlineDrain => unproved(UpToDepth, reason::DEADLINE_DRAIN, Conserves::Nothing, Nothing).by_position(),
             Self::Cfq => unproved(UpToDepth, reason::CFQ, Conserves::Nothing, Nothing).by_position(),
             Self::CfqGrouped => unproved(UpToDepth, reason::CFQ_GROUPED, Conserves::All, Nothing).by_position(),
             Self::MqDeadline => unproved(UpToDepth, reason::MQ_DEADLINE, Conserves::Nothing, Nothing).by_position(),

@@ -53,19 +53,34 @@ impl From<RawDqf> for DqfParameters {
     }
 }
 
-/// The parameter of `g-edf`.
+names! {
+    /// The orders of `g-edf` in a group of near deadlines.
+    #[derive(Default, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum GroupRule {
+        /// The smallest request first, then the nearest: g-EDF, with sizes for execution times.
+        #[default]
+        Smallest => "smallest",
+        /// The nearest request to the head first: Fg-EDF.
+        Nearest => "nearest",
+    }
+}
+
+/// The parameters of `g-edf`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "RawGroupEdf")]
 pub struct GroupEdfParams {
     /// The width of a group of near deadlines, as a share of the relative deadline of its earliest
     /// request, in parts per million; 0 to 1,000,000. Key `group`, a share.
     pub group_ppm: u32,
+    /// The order in a group.
+    pub order: GroupRule,
 }
 
 impl Default for GroupEdfParams {
     /// Returns 40 %: this project's choice, because the literature leaves the factor to experiment.
     fn default() -> Self {
-        Self { group_ppm: 400_000 }
+        Self { group_ppm: 400_000, order: GroupRule::default() }
     }
 }
 
@@ -73,11 +88,14 @@ impl Default for GroupEdfParams {
 #[serde(deny_unknown_fields)]
 struct RawGroupEdf {
     group: Option<Share>,
+    #[serde(default)]
+    order: GroupRule,
 }
 
 impl From<RawGroupEdf> for GroupEdfParams {
     fn from(raw: RawGroupEdf) -> Self {
-        raw.group.map_or_else(Self::default, |group| Self { group_ppm: group.ppm })
+        let group_ppm = raw.group.map_or(Self::default().group_ppm, |group| group.ppm);
+        Self { group_ppm, order: raw.order }
     }
 }
 
@@ -117,6 +135,22 @@ fn in_flight<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NonZer
              write a number from 1 on, or delete the regulator",
         )
     })
+}
+
+/// The parameter of `deadline-drain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeadlineDrainParameters {
+    /// A request that has been on the drive for this long stops all dispatches until it completes.
+    pub drain_after: Duration,
+}
+
+impl Default for DeadlineDrainParameters {
+    /// Returns 500 ms, the time after which `deadline` sends a read out of order: the source leaves
+    /// the time open.
+    fn default() -> Self {
+        Self { drain_after: Duration::from_ms(500) }
+    }
 }
 
 /// Makes [`Parameters`] and [`PolicyTable`] from the list of all parameters.
@@ -159,6 +193,8 @@ parameters! {
     // Columns: field, type, name in files, type as written.
     /// `[policy.das]`.
     das: DasParameters, "das" as DasParameters;
+    /// `[policy.deadline-drain]`.
+    deadline_drain: DeadlineDrainParameters, "deadline-drain" as DeadlineDrainParameters;
     /// `[policy.dqf]`.
     dqf: DqfParameters, "dqf" as RawDqf;
     /// `[policy.g-edf]`.

@@ -15,7 +15,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use task::task;
 use tidegate_model::cost::RequestCost;
-use tidegate_model::parameters::ScanEdfParameters;
+use tidegate_model::parameters::{GroupEdfParams, ScanEdfParameters};
 use tidegate_model::{
     BatchCost, BatchTable, BestEffortOrder, Bytes, Class, CostModel, Duration, Lba, Op, Outcome,
     Plan, PolicyName, RegulatorName, Request, RequestCharges, RequestId, Time, Workload,
@@ -243,7 +243,7 @@ fn scan_edf(bencher: Bencher, queued: u64) {
 /// Groups of 40 % of the time to the deadline: nearly the whole queue.
 #[divan::bench(args = [64, 512, 4096])]
 fn g_edf(bencher: Bencher, queued: u64) {
-    by_deadline(bencher, GroupEdf::new(400_000, &[], u32::MAX), queued);
+    by_deadline(bencher, GroupEdf::new(GroupEdfParams::default(), &[], u32::MAX), queued);
 }
 
 /// Batches of 32: divan's time is per batch.

@@ -9,9 +9,9 @@ use tidegate_model::{
 
 use crate::order::{Heads, OrderedQueue, OrdersBestEffort, Tracked};
 use crate::{
-    AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DqEdf, Dqf, DqfElastic,
-    Edf, Fifo, GatedDrain, GroupEdf, MqDeadline, MqDeadlineTuned, Noop, Policy, Rtio, RtioSlots,
-    Rule, Satf, ScanEdf, regulators,
+    AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DeadlineDrain, DqEdf,
+    Dqf, DqfElastic, Edf, Fifo, GatedDrain, GroupEdf, MqDeadline, MqDeadlineTuned, Noop, Policy,
+    Rtio, RtioSlots, Rule, Satf, ScanEdf, regulators,
 };
 
 /// The reason why a policy cannot be built.
@@ -120,8 +120,7 @@ fn build_bare(
             ordered(ScanEdf::new(plan.parameters.scan_edf, queued_max), plan, access)
         }
         PolicyName::GroupEdf => {
-            let group_ppm = plan.parameters.group_edf.group_ppm;
-            ordered(GroupEdf::new(group_ppm, &plan.tasks, queued_max), plan, access)
+            ordered(GroupEdf::new(plan.parameters.group_edf, &plan.tasks, queued_max), plan, access)
         }
         PolicyName::DqEdf => ordered(DqEdf::of(plan), plan, access),
         PolicyName::Rtio => ordered(Rtio::at_once(plan), plan, access),
@@ -135,6 +134,9 @@ fn build_bare(
         PolicyName::Dqf => ordered(Dqf::of(plan), plan, access),
         PolicyName::DqfElastic => ordered(DqfElastic::new(plan), plan, access),
         PolicyName::Deadline => Box::new(Deadline::new(depth, queued_max)),
+        PolicyName::DeadlineDrain => {
+            Box::new(DeadlineDrain::new(plan.parameters.deadline_drain, depth, queued_max))
+        }
         PolicyName::Cfq => Box::new(Cfq::new(depth, queued_max)),
         PolicyName::CfqGrouped => Box::new(CfqGrouped::new(depth, queued_max)),
         PolicyName::MqDeadline => Box::new(MqDeadline::new(depth, queued_max)),

@@ -48,7 +48,7 @@ pub use dqf_elastic::DqfElastic;
 pub use edf::{Edf, GroupEdf, ScanEdf};
 pub use fifo::Fifo;
 pub use gated_drain::GatedDrain;
-pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline, MqDeadlineTuned};
+pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, DeadlineDrain, MqDeadline, MqDeadlineTuned};
 pub use noop::Noop;
 pub use regulators::{DepthLimit, TokensPerTask};
 pub use rtio::Rtio;

@@ -26,6 +26,10 @@ pub(crate) const GROUP_EDF: &str = "g-edf lets later deadlines of a group go fir
 pub(crate) const DEADLINE: &str = "deadline says when a request is sent, not when it is served: the drive stays full, \
     with best effort ahead in the same queue";
 
+/// Why `deadline-drain` has no bound.
+pub(crate) const DEADLINE_DRAIN: &str = "deadline-drain bounds the time on the drive, not in the queue: best effort is ahead \
+    in the same queue";
+
 /// Why `cfq` has no bound.
 pub(crate) const CFQ: &str = "cfq is a model of heuristics: time slices of other sources, idling, and a drive that \
     others have filled; no bound is known";

@@ -2,7 +2,7 @@
 //! Tests workload files: values read, and refused values with their position.
 
 use crate::common::Fault;
-use tidegate_model::parameters::PriorityTag;
+use tidegate_model::parameters::{GroupRule, PriorityTag};
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
     BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Host, HostTime, Intensity, Op,
@@ -285,6 +285,12 @@ fn the_group_of_g_edf_is_a_share() {
         group_ppm("[policy]\nname = \"g-edf\"\n[policy.g-edf]\ngroup = \"12.5%\"\n"),
         125_000
     );
+    let order = |line: &str| {
+        let policy = format!("[policy]\nname = \"g-edf\"\n[policy.g-edf]\n{line}\n");
+        bind(&file(&policy)).unwrap().parameters.group_edf.order
+    };
+    assert_eq!(order("order = \"nearest\""), GroupRule::Nearest);
+    assert_eq!(order("group = \"1%\""), GroupRule::Smallest);
     let wrong = |line: &str| {
         refused(&file(&format!("[policy]\nname = \"g-edf\"\n[policy.g-edf]\n{line}\n"))).message
     };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A queue of real-time requests, grouped by nearby deadlines. Within a group the smallest comes
-//! first; equal sizes are ordered by distance from the head.
+//! first, and of equal sizes the nearest to the head; or the nearest of all.
 
 use std::collections::BTreeMap;
 
+use tidegate_model::parameters::{GroupEdfParams, GroupRule};
 use tidegate_model::{Bytes, Duration, Lba, Plan, Request, RequestId, Task, TaskIndex, Time};
 
 use super::due_queue::due_of;
@@ -21,8 +22,8 @@ struct Entry {
     size: Bytes,
 }
 
-/// Takes the smallest request of the group with the earliest deadline; of equal sizes the nearest,
-/// then the oldest.
+/// Takes the first request of the group with the earliest deadline, by the rule of the parameters;
+/// of equals the oldest.
 ///
 /// # Complexity
 /// O(log queued) for `push`; O(group) for `pop`, at worst the whole queue: no single order serves
@@ -32,19 +33,18 @@ pub(crate) struct GroupQueue {
     requests: BTreeMap<(Time, RequestId), Entry>,
     /// Relative deadlines, by task index.
     deadlines: Vec<Duration>,
-    group_ppm: u32,
+    parameters: GroupEdfParams,
     head: Lba,
     queued_max: u32,
 }
 
 impl GroupQueue {
-    /// Returns an empty queue with the head at the drive's first sector. A group spans `group_ppm`
-    /// of the earliest request's relative deadline.
-    pub(crate) fn new(group_ppm: u32, tasks: &[Task], queued_max: u32) -> Self {
+    /// Returns an empty queue with the head at the drive's first sector.
+    pub(crate) fn new(parameters: GroupEdfParams, tasks: &[Task], queued_max: u32) -> Self {
         Self {
             requests: BTreeMap::new(),
             deadlines: deadlines(tasks),
-            group_ppm,
+            parameters,
             head: Lba::new(0),
             queued_max,
         }
@@ -54,7 +54,7 @@ impl GroupQueue {
     fn group_end(&self, due: Time, earliest: &Entry) -> Time {
         // For a task that is not in the plan, the request gives the deadline.
         let deadline = self.deadlines.get(earliest.task.index()).unwrap_or(&earliest.until_due);
-        let span = u128::from(deadline.ns()) * u128::from(self.group_ppm) / 1_000_000;
+        let span = u128::from(deadline.ns()) * u128::from(self.parameters.group_ppm) / 1_000_000;
         let span = u64::try_from(span).expect("a share of a u64");
         // Saturation is intended: no deadline is later than the last instant.
         Time::from_ns(due.ns().saturating_add(span))
@@ -66,7 +66,11 @@ impl GroupQueue {
         // A plain loop: `min_by_key` took up to twice as long where the compiler did not inline it.
         let mut best: Option<((Bytes, u64, RequestId), Time)> = None;
         for (&(due, id), entry) in self.requests.range(..=last) {
-            let rank = (entry.size, entry.start.get().abs_diff(self.head.get()), id);
+            let size = match self.parameters.order {
+                GroupRule::Smallest => entry.size,
+                GroupRule::Nearest => Bytes::new(0),
+            };
+            let rank = (size, entry.start.get().abs_diff(self.head.get()), id);
             if best.is_none_or(|(least, _)| rank < least) {
                 best = Some((rank, due));
             }
@@ -106,7 +110,7 @@ impl RealTimeQueue for GroupQueue {
 
     fn reconfigure(&mut self, plan: &Plan) {
         self.queued_max = plan.queued_max;
-        self.group_ppm = plan.parameters.group_edf.group_ppm;
+        self.parameters = plan.parameters.group_edf;
         self.deadlines = deadlines(&plan.tasks);
     }
 

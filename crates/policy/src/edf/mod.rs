@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `edf` | the earliest absolute deadline; if equal, the oldest |
 //! | `scan-edf` | the earliest window of deadlines; within it the next upwards from the head, then the lowest |
-//! | `g-edf` | within the earliest group the smallest; if equal, the nearest |
+//! | `g-edf` | within the earliest group the smallest, if equal the nearest; or the nearest of all |
 //!
 //! A group holds the requests due no later than the earliest deadline + factor * the relative
 //! deadline of the earliest request.
@@ -19,7 +19,7 @@ mod elevator_queue;
 mod group_queue;
 mod one_at_a_time;
 
-use tidegate_model::parameters::ScanEdfParameters;
+use tidegate_model::parameters::{GroupEdfParams, ScanEdfParameters};
 use tidegate_model::{Task, Time};
 
 pub(crate) use due_queue::DueQueue;
@@ -69,24 +69,26 @@ impl ScanEdf {
     }
 }
 
-/// Groups of nearby deadlines, the smallest request of a group first; see the module documentation.
+/// Groups of nearby deadlines, the smallest or the nearest request of a group first; see the module
+/// documentation.
 ///
 /// # Source
 /// W. Li, K. Kavi and R. Akl, "A Non-Preemptive Scheduling Algorithm for Soft Real-Time Systems",
 /// Computers and Electrical Engineering 33(1), 2007, as section 9.4.1 of the dissertation describes
 /// it. This is a model: execution times of requests are unknown here, so sizes replace them
-/// (shortest job first). Equal sizes are ordered by distance from the head, as in the disk variant
-/// Fg-EDF with its shortest seek. Fg-EDF's feasibility check, which kills requests, is omitted.
+/// (shortest job first). With [`GroupRule::Nearest`](tidegate_model::parameters::GroupRule) this is
+/// the order of Fg-EDF, which takes the shortest seek. Fg-EDF's feasibility check is omitted: it
+/// ends requests that would be late without serving them, and no policy here may do that.
 #[derive(Debug)]
 pub struct GroupEdf {
     requests: OneAtATime<GroupQueue>,
 }
 
 impl GroupEdf {
-    /// Returns a policy that holds at most `queued_max` requests of each kind. A group spans
-    /// `group_ppm` of the relative deadline that `tasks` gives the earliest request.
-    pub fn new(group_ppm: u32, tasks: &[Task], queued_max: u32) -> Self {
-        let queue = GroupQueue::new(group_ppm, tasks, queued_max);
+    /// Returns a policy that holds at most `queued_max` requests of each kind. `tasks` gives the
+    /// relative deadlines, of which a group spans a share.
+    pub fn new(parameters: GroupEdfParams, tasks: &[Task], queued_max: u32) -> Self {
+        let queue = GroupQueue::new(parameters, tasks, queued_max);
         Self { requests: OneAtATime::new(queue, queued_max) }
     }
 }

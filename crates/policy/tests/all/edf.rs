@@ -5,7 +5,7 @@
 use crate::common::plain::{at, complete};
 use crate::common::script::{play, requests, round};
 use crate::common::task::task;
-use tidegate_model::parameters::ScanEdfParameters;
+use tidegate_model::parameters::{GroupEdfParams, GroupRule, ScanEdfParameters};
 use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Workload,
 };
@@ -70,7 +70,7 @@ fn best_effort_goes_only_when_nothing_real_time_is_queued() {
     let mut policies: [Box<dyn Policy>; 3] = [
         Box::new(Edf::new(100)),
         Box::new(ScanEdf::new(ScanEdfParameters::default(), 100)),
-        Box::new(GroupEdf::new(400_000, &[], 100)),
+        Box::new(GroupEdf::new(GroupEdfParams::default(), &[], 100)),
     ];
     for policy in &mut policies {
         let released = "best-effort 101 102, hard 1 due 30, hard 2 due 10";
@@ -117,20 +117,32 @@ fn scan_edf_goes_on_from_where_best_effort_left_the_head() {
     );
 }
 
+/// Fg-EDF: place alone decides in a group. After 3 the head is behind 1_000, so 2 is nearer than 1.
+#[test]
+fn g_edf_may_send_the_nearest_of_the_group_whatever_its_size() {
+    let released = "hard 1 due 100 from 9_000 kib 4, hard 2 due 140 from 5_000 kib 128,
+                    hard 3 due 120 from 1_000 kib 128, hard 4 due 141 from 0 kib 1";
+    let nearest = GroupEdfParams { order: GroupRule::Nearest, ..GroupEdfParams::default() };
+    one_by_one(&mut GroupEdf::new(nearest, &[], 100), released, &[3, 2, 1, 4]);
+    let smallest = GroupEdfParams::default();
+    one_by_one(&mut GroupEdf::new(smallest, &[], 100), released, &[1, 4, 3, 2]);
+}
+
 /// The earliest is due at 100, 100 ms after its release. With 40 % its group ends at 140, which
 /// excludes the request due at 141 although it is the smallest.
 #[test]
 fn g_edf_sends_the_smallest_of_the_group_and_of_equal_ones_the_nearest() {
     let released = "hard 1 due 100 from 9_000 kib 128, hard 2 due 140 from 5_000 kib 4,
                     hard 3 due 120 from 1_000 kib 4, hard 4 due 141 from 0 kib 1";
-    one_by_one(&mut GroupEdf::new(400_000, &[], 100), released, &[3, 2, 1, 4]);
+    one_by_one(&mut GroupEdf::new(GroupEdfParams::default(), &[], 100), released, &[3, 2, 1, 4]);
 }
 
 #[test]
 fn a_group_of_nothing_is_edf() {
     let released = "hard 1 due 30 from 0 kib 4, hard 2 due 10 from 0 kib 64,
                     hard 3 due 20 from 0 kib 4";
-    one_by_one(&mut GroupEdf::new(0, &[], 100), released, &[2, 3, 1]);
+    let nothing = GroupEdfParams { group_ppm: 0, ..GroupEdfParams::default() };
+    one_by_one(&mut GroupEdf::new(nothing, &[], 100), released, &[2, 3, 1]);
 }
 
 /// The relative deadline is the task's in the plan, whatever the request says.
@@ -175,7 +187,7 @@ fn queues_are_bounded_and_can_be_cancelled_from() {
     let mut policies: [Box<dyn Policy>; 4] = [
         Box::new(Edf::new(3)),
         Box::new(ScanEdf::new(ScanEdfParameters::default(), 3)),
-        Box::new(GroupEdf::new(400_000, &[], 3)),
+        Box::new(GroupEdf::new(GroupEdfParams::default(), &[], 3)),
         Box::new(DqEdf::new(1, 1, 3)),
     ];
     for policy in &mut policies {

@@ -324,6 +324,7 @@ fn names_and_builders_agree() {
     for name in [
         PolicyName::DqfElastic,
         PolicyName::Deadline,
+        PolicyName::DeadlineDrain,
         PolicyName::Cfq,
         PolicyName::CfqGrouped,
         PolicyName::MqDeadline,

@@ -4,10 +4,10 @@
 use crate::common::plain::{at, complete};
 use crate::common::script::{play, round};
 use std::num::NonZeroU32;
-use tidegate_model::parameters::MqDeadlineParameters;
+use tidegate_model::parameters::{DeadlineDrainParameters, MqDeadlineParameters};
 use tidegate_model::{BatchTable, Duration, Plan, Workload};
 use tidegate_policy::{
-    BfqStrict, Cfq, CfqGrouped, Deadline, Event, MqDeadline, MqDeadlineTuned, Policy,
+    BfqStrict, Cfq, CfqGrouped, Deadline, DeadlineDrain, Event, MqDeadline, MqDeadlineTuned, Policy,
 };
 
 #[test]
@@ -45,6 +45,33 @@ fn deadline_lets_writes_starve_twice() {
 #[test]
 fn deadline_does_not_look_at_classes() {
     play(&mut Deadline::new(1, 100), "0: best-effort 10 of 1, hard 20, sends 10");
+}
+
+/// A request of 100 ms on the drive stops everything until it completes, whether or not the drive
+/// has room; a younger one does not, and a new plan may shorten the time.
+#[test]
+fn deadline_drain_lets_nothing_join_a_request_that_is_overdue() {
+    let after = |ms| DeadlineDrainParameters { drain_after: Duration::from_ms(ms) };
+    let mut policy = DeadlineDrain::new(after(100), 3, 100);
+    play(
+        &mut policy,
+        "0: hard 10 20, sends 10 20
+         99: hard 30 40, sends 30
+         100: done 20, sends nothing
+         150: done 10, sends 40
+         198: hard 50, sends 50
+         199: done 40, sends nothing",
+    );
+    let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
+    let mut plan = Plan { depth: 3, ..Plan::of(&Workload::new("test", 3, table)) };
+    plan.parameters.deadline_drain = after(20);
+    policy.observe(at(200), Event::Reconfigure(Box::new(plan))).unwrap();
+    play(
+        &mut policy,
+        "200: done 30, hard 60, sends 60
+         218: hard 70, sends nothing
+         219: done 50, sends 70",
+    );
 }
 
 #[test]
@@ -254,8 +281,9 @@ fn mq_deadline_tuned_takes_the_settings_of_a_new_plan() {
 /// Each policy forgets a cancelled request and keeps its count of queued requests correct.
 #[test]
 fn cancelled_requests_are_not_sent() {
-    let policies: [Box<dyn Policy>; 5] = [
+    let policies: [Box<dyn Policy>; 6] = [
         Box::new(Deadline::new(8, 2)),
+        Box::new(DeadlineDrain::new(DeadlineDrainParameters::default(), 8, 2)),
         Box::new(MqDeadline::new(8, 2)),
         Box::new(CfqGrouped::new(8, 2)),
         Box::new(Cfq::new(8, 2)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: of the queued real-time requests, one of the earliest group is sent, and in the group
-//! the smallest, then the nearest to the heads, then the oldest (`g-edf`). The group holds the
+//! the smallest, then the nearest to the heads, then the oldest; with `order = "nearest"` the
+//! nearest, then the oldest (`g-edf`). The group holds the
 //! requests due no later than the earliest deadline plus a share of the earliest request's relative
 //! deadline. The heads are at the end of the last request.
 //!
@@ -9,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_model::parameters::{GroupEdfParams, GroupRule};
 use tidegate_model::{Duration, Lba, Plan, Request, RequestId, Task, Time};
 
 use super::{Breach, ViolationLog, end_of, is_best_effort};
@@ -17,7 +19,7 @@ use crate::Observer;
 /// Checks the order by groups of near deadlines; see the module documentation.
 #[derive(Debug)]
 pub struct GroupOrder {
-    group_ppm: u32,
+    parameters: GroupEdfParams,
     tasks: Vec<Task>,
     queued_max: usize,
     /// The queued real-time requests by deadline.
@@ -30,7 +32,7 @@ impl GroupOrder {
     /// Creates the checker of a policy that carries out `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            group_ppm: plan.parameters.group_edf.group_ppm,
+            parameters: plan.parameters.group_edf,
             tasks: plan.tasks.clone(),
             queued_max: plan.queued_max as usize,
             queued: BTreeMap::new(),
@@ -47,7 +49,8 @@ impl GroupOrder {
         // intended: a deadline before the release leaves no time.
         let own = || Duration::from_ns(due.ns().saturating_sub(earliest.eligible.ns()));
         let deadline = by_contract.unwrap_or_else(own);
-        let share_ns = u128::from(deadline.ns()) * u128::from(self.group_ppm) / 1_000_000;
+        let share_ns =
+            u128::from(deadline.ns()) * u128::from(self.parameters.group_ppm) / 1_000_000;
         let share = u64::try_from(share_ns).map_or(Duration::MAX, Duration::from_ns);
         due.checked_add(share).unwrap_or(Time::MAX)
     }
@@ -62,7 +65,12 @@ impl GroupOrder {
         }
         let distance = |request: &Request| request.start.get().abs_diff(self.heads_at.get());
         let group = self.queued.range(..=(end, RequestId(u64::MAX))).map(|(_, member)| member);
-        let next = group.min_by_key(|&member| (member.size, distance(member), member.id));
+        let next = match self.parameters.order {
+            GroupRule::Smallest => {
+                group.min_by_key(|&member| (member.size, distance(member), member.id))
+            }
+            GroupRule::Nearest => group.min_by_key(|&member| (distance(member), member.id)),
+        };
         if let Some(&Request { id: expected, .. }) = next.filter(|next| next.id != id) {
             self.log.add(now, Breach::OutOfGroupOrder { id, expected });
         }

@@ -13,9 +13,9 @@ use tidegate_model::{
 use super::{
     AdaptiveGate, BatchSize, BestEffortDepth, BoundedWait, Checkers, ClassDrained, ClassOrder,
     CostKept, DepthKept, DrainPlan, DrivePriority, DueOrder, ElasticBatch, ExactlyOnce, Expiry,
-    FallbackKept, GroupOrder, HeadOrder, IdleDispatch, Lines, PositionOrder, PositionQueues,
-    Positions, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept,
-    StrictClasses, Sweep, SweepOrder, TimeSlices, WorkConservation,
+    FallbackKept, GroupOrder, HeadOrder, IdleDispatch, Lines, OverdueAlone, PositionOrder,
+    PositionQueues, Positions, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served,
+    SlotsKept, StrictClasses, Sweep, SweepOrder, TimeSlices, WorkConservation,
 };
 
 impl Checkers {
@@ -108,6 +108,11 @@ impl Checkers {
             PolicyName::Deadline => {
                 self.add(PositionOrder::new(PositionQueues::OfDirection, queued_max));
                 self.add(Expiry::new(queued_max));
+            }
+            PolicyName::DeadlineDrain => {
+                self.add(PositionOrder::new(PositionQueues::OfDirection, queued_max));
+                self.add(Expiry::new(queued_max));
+                self.add(OverdueAlone::new(plan.parameters.deadline_drain.drain_after));
             }
             PolicyName::MqDeadline => {
                 self.add(WorkConservation::new(1, Served::All));

@@ -110,6 +110,14 @@ pub enum Breach {
         /// Number of real-time requests on the drive.
         real_time_count: u64,
     },
+    /// A request was dispatched while another had been on the drive for too long.
+    #[error("{id:?} was dispatched while {overdue:?} was overdue on the drive")]
+    OverdueJoined {
+        /// The request.
+        id: RequestId,
+        /// The request that is overdue.
+        overdue: RequestId,
+    },
     /// Real-time requests of a round stayed queued although the drive had room for them.
     #[error("{queued_count} requests were left out of a round with {in_flight_count} in flight")]
     RoundCut {

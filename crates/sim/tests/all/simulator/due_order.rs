@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Policies by deadline run without a violation; broken ones are caught.
 
+use tidegate_model::parameters::GroupEdfParams;
 use tidegate_model::{Intensity, Plan, PolicyName, Workload};
 use tidegate_policy::{DqEdf, Dqf, Edf, Fifo, GroupEdf, Policy};
 use tidegate_sim::checkers::Breach;
@@ -73,7 +74,8 @@ fn other_groups_of_near_deadlines_are_caught() {
     let name = PolicyName::GroupEdf;
     let out_of_order = |breach: &Breach| matches!(breach, Breach::OutOfGroupOrder { .. });
     assert_only("edf", &breaches_of(name, Some(Box::new(Edf::new(1_000)))), out_of_order);
-    let wider = GroupEdf::new(1_000_000, &mixed_workload().tasks, 1_000);
+    let parameters = GroupEdfParams { group_ppm: 1_000_000, ..GroupEdfParams::default() };
+    let wider = GroupEdf::new(parameters, &mixed_workload().tasks, 1_000);
     let breaches = breaches_of(name, Some(Box::new(wider)));
     assert_found("wider", &breaches, is_later);
     assert_only("wider", &breaches, |breach| is_later(breach) || out_of_order(breach));

@@ -247,6 +247,27 @@ fn linux_models_keep_their_rules_and_not_each_others() {
     }
 }
 
+/// `deadline-drain` by a plan that drains later than the one it is held to, and `deadline`, which
+/// never does.
+#[test]
+fn request_that_joins_an_overdue_one_is_caught() {
+    let workload = drained_workload(3);
+    let name = PolicyName::DeadlineDrain;
+    let after = |drain_after| {
+        let mut plan = plan(&workload, 4, 0);
+        plan.parameters.deadline_drain.drain_after = ms(drain_after);
+        plan
+    };
+    let found = |name, followed: &Plan| {
+        let policy = tidegate_policy::build(name, followed, None).unwrap();
+        common::breaches_of(&workload, (PolicyName::DeadlineDrain, &after(12)), policy, 40)
+    };
+    let joined = |breach: &Breach| matches!(breach, Breach::OverdueJoined { .. });
+    assert_eq!(found(name, &after(12)), []);
+    assert_only("later", &found(name, &after(20)), joined);
+    assert_only("deadline", &found(PolicyName::Deadline, &after(12)), joined);
+}
+
 #[test]
 fn requests_out_of_position_are_caught() {
     let workload = drained_workload(3);
