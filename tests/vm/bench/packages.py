@@ -83,9 +83,9 @@ def unpack_kernel(release, version, folder):
     shutil.rmtree(folder, ignore_errors=True)
     # 6.1 names the build tools after the series, later kernels after the release.
     tools = f"linux-kbuild-{release}" if "+" in release else "linux-kbuild-" + ".".join(release.split(".")[:2])
-    names = [f"linux-image-{release}-amd64", f"linux-headers-{release}-amd64",
-             f"linux-headers-{release}-common", tools]
-    unpack(download([f"{name}={version}" for name in names], folder), folder)
+    names = [f"linux-image-{release}-amd64", f"linux-headers-{release}-amd64", f"linux-headers-{release}-common"]
+    # The headers work with later build tools too. A mirror drops the older ones first: they are not signed.
+    unpack(download([f"{name}={version}" for name in names] + [tools], folder), folder)
     headers = folder / f"usr/src/linux-headers-{release}-amd64"
     # The Makefile includes the common one by an absolute path.
     makefile = headers / "Makefile"
