@@ -14,7 +14,7 @@ use miette::{
 use serde::Serialize;
 use tidegate_commands::{Fault, Faults, Place, with_causes};
 use tidegate_measure::OutputFault;
-use tidegate_model::FileError;
+use tidegate_model::{FileError, is_hidden, printable};
 use tidegate_platform::FileFault;
 use tidegate_report::{Look, wrapped};
 
@@ -169,7 +169,10 @@ fn to_text(fault: &Fault, look: Look) -> String {
     }
     // Long lines continue below the first word of the message.
     let room = look.columns.saturating_sub("  error: ".len());
-    let lines = |text: &str| wrapped(text, room, "").join("\n");
+    let lines = |text: &str| {
+        let text = text.lines().map(printable).collect::<Vec<_>>().join("\n");
+        wrapped(&text, room, "").join("\n")
+    };
     let mut diagnostic = MietteDiagnostic::new(lines(&fault.message));
     diagnostic.help = fault.help.as_deref().map(lines);
     let mut report = Report::new(match &fault.excerpt {
@@ -194,5 +197,8 @@ fn to_text(fault: &Fault, look: Look) -> String {
         Some(rest) => format!("{indent}{rest}"),
         None => line.to_owned(),
     });
-    indented.collect::<Vec<_>>().join("\n")
+    // The excerpt of the file is as it is until here, and an escape begins a colour.
+    let is_shown = |letter: &char| !is_hidden(*letter) || matches!(letter, '\n' | '\u{1b}');
+    let text = indented.collect::<Vec<_>>().join("\n");
+    text.chars().map(|letter| if is_shown(&letter) { letter } else { '?' }).collect()
 }

@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, Write as _};
 use std::os::fd::AsFd;
 
-use tidegate_report::{Look, Page, Report};
+use tidegate_report::{Look, Page, Report, printable};
 
 /// Writes to standard output. If the reader closed it, the process ends quietly with the exit code
 /// of a program that SIGPIPE ends. Any other error ends the process with a message: results that
@@ -49,7 +49,7 @@ pub(crate) fn report_in(report: &impl Report, form: impl Into<Form>) {
     if form.is_json {
         outln!("{}", report.to_json());
     } else if let Some(answer) = report.answer().filter(|_| form.is_quiet) {
-        outln!("{}", answer.text());
+        outln!("{}", printable(answer.text()));
     } else {
         out!("{}", report.to_text(look()));
     }

@@ -34,6 +34,7 @@ use std::path::PathBuf;
 
 use tidegate_model::drive_file::{DriveFile, DriveKind, Identity};
 use tidegate_model::mechanics::{Bus, Mechanics};
+use tidegate_model::printable;
 
 use bus::SectorTimes;
 pub use content::FileKind;
@@ -195,10 +196,6 @@ fn file_name(name: &str) -> String {
     let name: String = name.chars().map(plain).flat_map(char::to_lowercase).take(100).collect();
     let words: Vec<&str> = name.split('-').filter(|word| !word.is_empty()).collect();
     if words.is_empty() { "disk".to_owned() } else { words.join("-") }
-}
-
-fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
 fn note_unused(library: &Library<'_>, report: &mut Report) {

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use tidegate_model::FileError;
+use tidegate_model::{FileError, printable};
 
 use super::tree::{Block, Item, List, Parameter, Tree, Value};
 use super::words::{Span, Token, TokenKind, Words};
@@ -203,8 +203,7 @@ impl Parser<'_> {
 /// Shortens a text of any length and content for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LENGTH_MAX: usize = 60;
-    let clean = |letter: char| if letter.is_control() { '?' } else { letter };
-    let mut short: String = text.chars().take(LENGTH_MAX).map(clean).collect();
+    let mut short: String = printable(&text.chars().take(LENGTH_MAX).collect::<String>());
     if text.chars().nth(LENGTH_MAX).is_some() {
         short.push_str("..");
     }

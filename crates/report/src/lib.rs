@@ -43,7 +43,7 @@ pub use check::CheckReport;
 pub use machine::MachineReport;
 pub use ns::Ns;
 pub use origin::{FileOrigin, Origin};
-pub use page::{Answer, Look, Page, Report, Table, Tone, printable, wrapped};
+pub use page::{Answer, Look, Note, Page, Report, Table, Tone, printable, wrapped};
 pub use plan::PlanReport;
 pub use profile::ProfileReport;
 pub use result::{

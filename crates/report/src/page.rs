@@ -8,6 +8,7 @@
 //! ```
 
 mod answer;
+mod note;
 mod table;
 mod wrap;
 
@@ -20,7 +21,9 @@ use serde_json::Value;
 use crate::plot::{Chart, text};
 
 pub use answer::{Answer, Look, Tone};
+pub use note::Note;
 pub use table::Table;
+pub use tidegate_model::printable;
 pub use wrap::wrapped;
 use wrap::wrapped_command;
 
@@ -55,11 +58,6 @@ pub trait Report: Serialize {
         }
         serde_json::to_string_pretty(&value).expect("a report is plain data")
     }
-}
-
-/// Returns another program's text without control characters, which could move the cursor.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// The width of labels with the gap behind them.
@@ -217,7 +215,7 @@ impl Page {
     }
 
     fn line(&mut self, line: &str, tone: Option<Tone>) {
-        let line = line.trim_end();
+        let line = printable(line.trim_end());
         match tone.filter(|_| self.look.is_coloured && !line.is_empty()) {
             Some(tone) => writeln!(self, "{}{line}{}", tone.start(), Tone::END),
             None => writeln!(self, "{line}"),

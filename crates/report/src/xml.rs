@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Escapes text for pages and plots.
 
-/// Escapes a text for HTML and SVG, in elements and in attributes; a control character becomes a
-/// space.
+use tidegate_model::is_hidden;
+
+/// Escapes a text for HTML and SVG, in elements and in attributes; a line end becomes a space, and
+/// every other letter that is hidden becomes `?`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {
@@ -11,8 +13,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            letter if letter.is_control() => safe.push(' '),
-            letter => safe.push(letter),
+            '\n' => safe.push(' '),
+            letter => safe.push(if is_hidden(letter) { '?' } else { letter }),
         }
     }
     safe

@@ -125,12 +125,21 @@ mod tests {
         assert!(svg.contains(">80<") && !svg.contains(">100<"), "{svg}");
     }
 
+    /// Goal: no time is too long for a bar. Method: the longest one.
+    #[test]
+    fn a_histogram_ends_at_the_last_time() {
+        let ever = Cell::List(vec![Cell::Float(1.9e19), Cell::Int(1)]);
+        let text = "form = \"histogram\"\nx_unit = \"ms\"\ny = [\"r\"]";
+        assert!(drawn(text, "r", vec![Cell::List(vec![pair(1, 1), ever])]).unwrap().contains(">80<"));
+    }
+
     #[test]
     fn a_heat_map_shows_each_value() {
         let text = "form = \"heatmap\"\nx = \"x\"\nrows = \"name\"\ny = [\"r\"]\ny_unit = \"ms\"";
         let svg = drawn(text, "r", vec![Cell::Int(12_000_000), Cell::Int(7_500_000)]).unwrap();
         assert!(svg.contains(">12<") && svg.contains(">7.5<") && svg.contains(">n<"), "{svg}");
         assert_eq!(svg.matches("class=\"cell\"").count(), 2);
+        assert!(!svg.contains("class=\"grid\""), "{svg}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use tidegate_model::is_hidden;
 use tidegate_model::workload_file::Unit;
 
 use crate::disk::Disk;
@@ -71,7 +72,7 @@ impl NewFile {
 /// # Source
 /// `udev(7)`, and `src/udev/udev-rules.c` of systemd; compared with `udevadm test` of udev 252.
 fn pattern(text: &str) -> Option<String> {
-    if text.contains(|c: char| matches!(c, '|' | '"') || c.is_control()) {
+    if text.contains(|c: char| matches!(c, '|' | '"') || is_hidden(c)) {
         return None;
     }
     let mut pattern = String::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use tidegate_model::workload_file::Unit;
-use tidegate_model::{Duration, PolicyName};
+use tidegate_model::{Duration, PolicyName, printable};
 
 use crate::learn::{Learnt, LearntPlace, Rhythm};
 
@@ -187,12 +187,6 @@ fn place(place: LearntPlace) -> String {
 fn quoted(text: &str) -> String {
     let escaped = printable(text).replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{escaped}\"")
-}
-
-/// Returns another program's text with `?` in place of each control character, so that it stays on
-/// one line.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn ms(time: Duration) -> String {

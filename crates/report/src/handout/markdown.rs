@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use tidegate_model::is_hidden;
+
 use super::sheet::Sheet;
 
 /// The text of a handout.
@@ -28,14 +30,23 @@ impl Markdown {
     }
 }
 
-/// Returns a text that Markdown shows as it is; a control character becomes a space.
+/// Returns a text that Markdown shows as it is; a line end becomes a space, and every other letter
+/// that is hidden becomes `?`.
 fn plain(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {
-        if "\\`*_{}[]<>#|&~$".contains(letter) {
-            shown.push('\\');
+        match letter {
+            '\n' => shown.push(' '),
+            // A backslash would not do: hosts look for names to notify in the finished page.
+            '@' => shown.push_str("@&#8203;"),
+            letter if is_hidden(letter) => shown.push('?'),
+            letter => {
+                if "\\`*_{}[]<>#|&~$".contains(letter) {
+                    shown.push('\\');
+                }
+                shown.push(letter);
+            }
         }
-        shown.push(if letter.is_control() { ' ' } else { letter });
     }
     shown
 }
@@ -57,7 +68,7 @@ impl Sheet for Markdown {
     fn note(&mut self, _text: &str) {}
 
     fn facts(&mut self, rows: &[(&str, String)]) {
-        let line = |(label, value): &(&str, String)| format!("- {label}: {}", plain(value));
+        let line = |(label, value): &(&str, String)| format!("- {}: {}", plain(label), plain(value));
         let lines: Vec<String> = rows.iter().map(line).collect();
         if !lines.is_empty() {
             self.block(&lines.join("\n"));

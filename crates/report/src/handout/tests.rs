@@ -137,6 +137,16 @@ fn a_name_is_no_markup() {
     assert!(text.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;"));
 }
 
+/// Goal: a name neither turns the direction of what follows nor notifies anyone.
+#[test]
+fn a_name_stays_a_name() {
+    let named = || [result("a\u{202e}b\u{1b}[2J @user\n")];
+    let (page, text) = (page(&named()), markdown(&named()));
+    assert!(page.contains("a?b?[2J @user "), "{page}");
+    assert!(text.contains("a?b?\\[2J @&#8203;user "), "{text}");
+    assert!([page, text].iter().all(|it| !it.contains(['\u{202e}', '\u{1b}'])));
+}
+
 /// Goal: no file makes a page panic. Method: values that no run writes, in each number that is
 /// drawn.
 #[test]
@@ -159,9 +169,9 @@ fn a_foreign_file_is_refused_or_drawn() {
         ("/report/seed", None),
         ("/runs/0/curves/0/bound_ns", Some("must show the bound")),
         ("/runs/0/curves/0/drawn/to_ns", Some("must show the bound")),
-        ("/runs/0/curves/0/drawn/requests", None),
-        ("/runs/0/curves/0/drawn/requested_ns_steps/0/0", None),
-        ("/runs/0/curves/0/drawn/requested_ns_steps/0/1", None),
+        ("/runs/0/curves/0/drawn/requests", Some("where their steps show")),
+        ("/runs/0/curves/0/drawn/requested_ns_steps/0/0", Some("where their steps show")),
+        ("/runs/0/curves/0/drawn/requested_ns_steps/0/1", Some("where their steps show")),
         ("/runs/0/curves/0/drawn/served_ns_steps/1/0", Some("must rise")),
         ("/runs/0/curves/0/drawn/served_ns_steps/1/1", Some("must rise")),
     ];

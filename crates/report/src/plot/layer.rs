@@ -40,6 +40,11 @@ impl Area {
     }
 }
 
+/// Returns whether what is behind an area shows through it.
+pub(super) fn is_translucent(chart: &Chart) -> bool {
+    chart.layers.iter().flat_map(|layer| &layer.areas).any(|area| area.tone < FULL)
+}
+
 /// Draws the areas of all layers.
 pub(super) fn draw(svg: &mut String, chart: &Chart) {
     for (layer, index) in chart.layers.iter().zip(0..) {

@@ -56,7 +56,8 @@ fn outline(shares: &BTreeMap<u64, u64>, width: u64) -> Vec<(u64, u64)> {
     let bars = bars.flat_map(|(first, last)| *first..=*last);
     bars.flat_map(|bar| {
         let share = shares.get(&bar).copied().unwrap_or(0);
-        [(bar * width, share), ((bar + 1) * width, share)]
+        // The last bar of a time near `u64::MAX` ends there.
+        [(bar * width, share), (bar.saturating_add(1).saturating_mul(width), share)]
     })
     .collect()
 }
