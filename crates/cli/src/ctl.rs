@@ -62,7 +62,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
                 tables::write_statistics(&found.statistics, page);
             };
             let found = shown.reply(write)?;
-            result::write(&result, &mut client, &found)?;
+            result::write(&result, &found)?;
         }
         CtlVerb::Statistics => {
             shown.reply(tables::write_statistics)?;

@@ -4,6 +4,7 @@
 
 mod histogram;
 mod learnt;
+mod notes;
 mod parts;
 mod text;
 
@@ -16,6 +17,7 @@ use tidegate_watch::{Declared, DeviceRecord, IoClass, Seen, Source};
 use crate::drive_record::ByContract;
 use crate::figures;
 use crate::ns::Ns;
+use crate::page::Note;
 use crate::result::{RunRecord, SourceRecord};
 
 use parts::{EntryReport, SourceReport};
@@ -68,6 +70,8 @@ pub struct WatchReport<'a> {
     unfinished: u64,
     unsent: u64,
     class_from: &'static str,
+    /// What the programs and the disk did, and what weakens the report.
+    notes: Vec<Note>,
     /// The contract that the bounds rest on.
     #[serde(skip)]
     contract: Option<DriveContract>,
@@ -135,9 +139,11 @@ impl<'a> WatchReport<'a> {
             unfinished: seen.unfinished,
             unsent: seen.unsent,
             class_from: if tells_class { "request" } else { "thread" },
+            notes: Vec::new(),
             contract: assessment.map(|it| it.policy.facts().contract()),
         };
         report.broken = report.find_broken();
+        report.notes = report.find_notes();
         report
     }
 

@@ -3,12 +3,14 @@
 
 use serde::Serialize;
 use tidegate_engine::control::wire::{
-    Distributions, ExportDistribution, ExportFigures, Statistics, Status, Verb,
+    Distributions, ExportDistribution, ExportFigures, Statistics,
 };
 use tidegate_model::{Grade, Premises};
-use tidegate_report::{Answer, Page, Report, ResultCommand, ResultFile, RunRecord, SourceRecord};
+use tidegate_report::{
+    Answer, Note, Page, Report, ResultCommand, ResultFile, RunRecord, SourceRecord,
+};
 
-use super::{Client, tables};
+use super::tables;
 use crate::failure::Failure;
 use crate::result::Destination;
 
@@ -20,6 +22,7 @@ struct ServiceReport<'a> {
     grade: Option<Grade>,
     #[serde(flatten)]
     seen: &'a Statistics,
+    notes: Vec<Note>,
     premises: &'a Premises,
 }
 
@@ -32,20 +35,17 @@ impl Report for ServiceReport<'_> {
 }
 
 /// Writes the statistics and distributions of one instant, with what their bounds rest on.
-pub(super) fn write(
-    destination: &Destination,
-    client: &mut Client,
-    found: &Distributions,
-) -> Result<(), Failure> {
-    let status: Status = client.ask(Verb::Status)?;
+pub(super) fn write(destination: &Destination, found: &Distributions) -> Result<(), Failure> {
+    let Distributions { statistics: seen, status, distributions } = found;
     let report = ServiceReport {
         version: &status.version,
         policy: &status.policy,
         grade: status.grade,
-        seen: &found.statistics,
+        seen,
+        notes: tables::notes(seen, Some(status)),
         premises: &status.premises,
     };
-    let exports = found.statistics.exports.iter().zip(&found.distributions);
+    let exports = seen.exports.iter().zip(distributions);
     let source = |(export, times): (&ExportFigures, &ExportDistribution)| SourceRecord {
         name: export.name.clone(),
         is_best_effort: export.deadline_ns.is_none(),

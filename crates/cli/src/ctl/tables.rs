@@ -9,7 +9,7 @@ use tidegate_model::{Bytes, Duration, Grade, Premises};
 
 use super::text;
 use crate::arguments::CtlVerb;
-use tidegate_report::{Answer, Page, Table, figures};
+use tidegate_report::{Answer, Note, Page, Table, figures};
 
 /// Formats a time in nanoseconds; `-` if there is none.
 pub(crate) fn time(ns: Option<u64>) -> String {
@@ -122,10 +122,53 @@ pub(super) fn statistics_answer(seen: &Statistics) -> Answer {
     let faults: Vec<String> = faults.into_iter().flatten().collect();
     let requests = figures::thousands(sum(|export| export.requests));
     let time = elapsed(seen.uptime_ns);
-    match faults.as_slice() {
-        [] => Answer::good(format!("None of {requests} requests in {time} was late or failed.")),
-        faults => Answer::bad(format!("Of {requests} requests in {time}, {}.", faults.join(", "))),
+    let text = match faults.as_slice() {
+        [] => format!("None of {requests} requests in {time} was late or failed"),
+        faults => format!("Of {requests} requests in {time}, {}", faults.join(", ")),
+    };
+    match (seen.is_degraded, faults.is_empty()) {
+        (true, _) => Answer::bad(format!("{text}; the guarantee is DEGRADED.")),
+        (false, true) => Answer::good(text + "."),
+        (false, false) => Answer::bad(text + "."),
     }
+}
+
+/// Returns what weakens the statistics, and what the drive did. A status is of the same instant.
+pub(super) fn notes(seen: &Statistics, status: Option<&Status>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(status) = status {
+        let text = guarantee(status);
+        notes.push(match status.guarantee() {
+            Guarantee::Stands { failed: 0 } => Note::plain("Guarantee", text),
+            Guarantee::NotRequested => Note::doubtful("Guarantee", text),
+            Guarantee::Stands { .. } | Guarantee::Degraded | Guarantee::NotProved => {
+                Note::bad("Guarantee", text)
+            }
+        });
+        let of_host = if status.real_time.is_granted { Note::plain } else { Note::doubtful };
+        notes.push(of_host("Host", text(&status.real_time.text)));
+    }
+    let drive_seen = &seen.drive;
+    let is_late = drive_seen.overruns > drive_seen.overruns_tolerated || drive_seen.stalls > 0;
+    let of_drive = if is_late { Note::bad } else { Note::plain };
+    notes.push(of_drive("Drive", drive(drive_seen)));
+    let listed = |count: fn(&ExportFigures) -> u64| {
+        let exports = seen.exports.iter().filter(|export| count(export) > 0);
+        let excesses: Vec<_> = exports.map(|export| excess(export, count(export))).collect();
+        (!excesses.is_empty()).then(|| excesses.join(", "))
+    };
+    if let Some(exports) = listed(|export| export.unexplained) {
+        let text = format!(
+            "{exports} exceeded the bound by more than the lateness of drive and host: the proof is \
+             wrong, or a batch that could not be timed was late"
+        );
+        notes.push(Note::bad("Unexplained", text));
+    }
+    if let Some(exports) = listed(|export| export.beyond) {
+        let text = format!("{exports} came beyond the contract: no bound holds for them");
+        notes.push(Note::plain("Beyond", text));
+    }
+    notes
 }
 
 pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
@@ -153,19 +196,13 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     let optional = ["flushes", "p99.9", "tokens", "beyond", "p50", "outstanding", "data", "failed"];
     page.put(Table::of_columns(&columns, 1).optional(&optional));
     writeln!(page);
-    page.labelled("Drive", drive(&seen.drive));
-    let exceeding = exports.iter().filter(|export| export.beyond > 0).map(excess);
-    let exceeding = exceeding.collect::<Vec<_>>().join(", ");
-    if !exceeding.is_empty() {
-        let text = format!("{exceeding} came beyond the contract: no bound holds for them");
-        page.labelled("Beyond", text);
-    }
+    notes(seen, None).iter().for_each(|note| page.note(note));
 }
 
-/// Says how many requests of an export were beyond its contract, for example `7 of 9 requests to "a"`.
-fn excess(export: &ExportFigures) -> String {
-    let (beyond, all) = (figures::thousands(export.beyond), figures::thousands(export.requests));
-    format!("{beyond} of {all} requests to `{}`", text(&export.name))
+/// Names so many of an export's requests, for example `7 of 9 requests to "a"`.
+fn excess(export: &ExportFigures, count: u64) -> String {
+    let (count, all) = (figures::thousands(count), figures::thousands(export.requests));
+    format!("{count} of {all} requests to `{}`", text(&export.name))
 }
 
 /// Formats the tokens left, for example `3 of 4`.

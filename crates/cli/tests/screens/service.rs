@@ -81,6 +81,8 @@ fn ctl_tables() {
         "tidegate ctl good.ctl stop",
         "tidegate ctl bad.ctl status",
         "tidegate ctl bad.ctl statistics",
+        "tidegate ctl bad.ctl statistics --result bad.json --quiet",
+        "tidegate report bad.json --markdown | grep -v SHA-256",
         "tidegate ctl bad.ctl missed camera",
         "tidegate ctl bad.ctl check second.export.toml",
         "tidegate ctl bad.ctl admit second.export.toml",
@@ -213,7 +215,11 @@ fn printing_fails_where_serving_would() {
 pub(crate) fn listen(folder: &Path, service: &str) {
     let listener = UnixListener::bind(folder.join(format!("{service}.ctl"))).unwrap();
     let text = std::fs::read_to_string(folder.join(format!("services/{service}.json"))).unwrap();
-    let answers: Value = serde_json::from_str(&text).unwrap();
+    let mut answers: Value = serde_json::from_str(&text).unwrap();
+    let mut both = answers["statistics"].clone();
+    both["status"] = answers["status"].clone();
+    both["distributions"] = Value::Array(Vec::new());
+    answers["distributions"] = both;
     thread::spawn(move || {
         for stream in listener.incoming() {
             // The client can close its end before it reads a reply.

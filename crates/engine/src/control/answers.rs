@@ -134,18 +134,21 @@ fn ns(time: Option<Duration>) -> Option<u64> {
 }
 
 pub(super) fn status(view: &View) -> Result<Status, Fault> {
-    let look = view.look().ok_or_else(no_answer)?;
+    view.look().as_ref().map(|look| status_of(view, look)).ok_or_else(no_answer)
+}
+
+fn status_of(view: &View, look: &Look) -> Status {
     let (real_time, offer, guarantee) = (view.real_time(), &look.offer, look.seen.guarantee);
     let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let status = |(index, (export, bound)): (usize, (&ExportSpec, &Option<Duration>))| {
         let failed = look.seen.exports[index].failed;
         export_status(export, *bound, look.is_export_degraded(index), failed)
     };
-    Ok(Status {
+    Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         policy: offer.policy().name().to_owned(),
         hears_notices: offer.hears_notices(),
-        uptime_ns: view.uptime().ns(),
+        uptime_ns: look.seen.now.ns(),
         real_time: RealTimeStatus {
             is_granted: real_time.is_complete(),
             text: real_time.to_string(),
@@ -156,7 +159,7 @@ pub(super) fn status(view: &View) -> Result<Status, Fault> {
         grade: offer.grade(),
         premises: offer.premises().clone(),
         exports: exports.map(status).collect(),
-    })
+    }
 }
 
 fn export_status(
@@ -236,7 +239,8 @@ pub(super) fn distributions(view: &View) -> Result<Distributions, Fault> {
         }
     };
     let distributions = exports.map(of_export).collect();
-    Ok(Distributions { statistics: statistics_of(&look), distributions })
+    let (statistics, status) = (statistics_of(&look), status_of(view, &look));
+    Ok(Distributions { statistics, status, distributions })
 }
 
 /// Returns the response times that the bound limits; for best effort, all.

@@ -4,7 +4,7 @@
 //! ```text
 //!   {"do":"status"}       the exports, their bounds, and whether these still hold
 //!   {"do":"statistics"}   the statistics so far
-//!   {"do":"distributions"}   the response times so far, as steps
+//!   {"do":"distributions"}   both, and the response times so far as steps, at one instant
 //!   {"do":"missed","export":"camera-1"}   its client missed a deadline   } used by regulators
 //!   {"do":"ended","export":"camera-1"}    its stream ended               } that notices steer
 //!   {"do":"check","export":{..}}   would it be admitted? Takes the keys of an [[export]]

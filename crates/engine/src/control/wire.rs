@@ -289,12 +289,15 @@ pub struct Statistics {
     pub drive: DriveFigures,
 }
 
-/// The statistics so far, with the distributions of the exports' response times.
+/// The statistics so far, with the distributions of the exports' response times and the state of
+/// the service, all of one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distributions {
-    /// The statistics at the same instant.
+    /// The statistics.
     #[serde(flatten)]
     pub statistics: Statistics,
+    /// The exports, and whether their bounds hold.
+    pub status: Status,
     /// All exports, in the same order.
     pub distributions: Vec<ExportDistribution>,
 }

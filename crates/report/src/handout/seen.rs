@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a watch or a service saw: response times against bounds, overruns, and broken assumptions.
+//! What a watch or a service saw: response times against bounds, overruns, broken assumptions, and
+//! everything that weakens this.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use tidegate_model::Duration;
 use super::sheet::Sheet;
 use super::{chart, ms};
 use crate::figures;
+use crate::page::Note;
 use crate::result::{ResultCommand, ResultFile, RunRecord, SourceRecord};
 
 /// The most programs whose response times are drawn.
@@ -24,10 +26,9 @@ pub(super) struct Seen {
     uptime_ns: Option<u64>,
     version: Option<String>,
     grade: Option<String>,
-    degradations: Option<u64>,
-    lost_events: Option<u64>,
     verdict: Option<String>,
-    on_device: Option<OnDevice>,
+    /// What the screen says below its tables.
+    notes: Vec<Note>,
     #[serde(default)]
     contracts: Option<BTreeMap<String, Overruns>>,
     #[serde(default)]
@@ -41,22 +42,12 @@ pub(super) struct Seen {
     /// The programs of a watch.
     #[serde(default)]
     sources: Vec<Responses>,
-    /// The drive of a service.
-    drive: Option<Overruns>,
-}
-
-/// The most requests at once on a watched disk.
-#[derive(Debug, Deserialize)]
-struct OnDevice {
-    in_flight_max: u64,
-    in_flight_allowed: Option<u64>,
 }
 
 /// How often the drive took longer than its table says.
 #[derive(Debug, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 struct Overruns {
-    #[serde(alias = "batches")]
     observed: u64,
     overruns: u64,
     overruns_tolerated: u64,
@@ -68,14 +59,21 @@ struct Overruns {
 struct Responses {
     name: String,
     unit: Option<String>,
+    class: Option<String>,
+    /// The process, if a program is only one.
+    pid: Option<u32>,
     requests: Option<u64>,
     misses: Option<u64>,
     exceeded: Option<u64>,
+    unexplained: Option<u64>,
+    beyond: Option<u64>,
     failed: Option<u64>,
     response_ns_p50: Option<u64>,
     response_ns_p99: Option<u64>,
     response_ns_p999: Option<u64>,
     response_ns_max: Option<u64>,
+    /// How long a request has waited that is not complete.
+    waiting_ns_max: Option<u64>,
     bound_ns: Option<u64>,
 }
 
@@ -97,8 +95,12 @@ impl Seen {
     /// Writes the sections.
     pub(super) fn write(&self, sheet: &mut impl Sheet, result: &ResultFile) {
         sheet.heading(3, "What was seen");
-        sheet.facts(&self.facts());
-        sheet.list(&self.broken);
+        let notes = self.notes.iter().map(|note| (note.label.as_str(), note.text.clone()));
+        sheet.facts(&self.facts().into_iter().chain(notes).collect::<Vec<_>>());
+        if !self.broken.is_empty() {
+            sheet.paragraph("These assumptions of the proof did not hold:");
+            sheet.list(&self.broken);
+        }
         let sources = result.runs.first().map_or(&[][..], |run: &RunRecord| &run.sources);
         let declared = self.exports.len() + self.entries.len();
         let (of_declared, of_programs) = sources.split_at(declared.min(sources.len()));
@@ -116,21 +118,12 @@ impl Seen {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let time = |ns: Option<u64>| ns.map(|ns| Duration::from_ns(ns).to_string());
-        let some = |count: Option<u64>| count.filter(|&it| it > 0).map(|it| it.to_string());
-        let at_once = self.on_device.as_ref().map(|it| match it.in_flight_allowed {
-            Some(allowed) => format!("{} requests; the proof allows {allowed}", it.in_flight_max),
-            None => format!("{} requests", it.in_flight_max),
-        });
         let mut rows = vec![
             ("Watched for", time(self.duration_ns)),
             ("Running for", time(self.uptime_ns)),
             ("Version", self.version.clone()),
             ("Verdict", self.verdict.as_ref().map(|verdict| verdict.replace('_', " "))),
             ("Grade", self.grade.clone()),
-            ("Degraded", some(self.degradations).map(|times| format!("{times} times"))),
-            ("Most at once", at_once),
-            ("Events lost", some(self.lost_events)),
-            ("Drive", self.drive.as_ref().map(Overruns::sentence)),
         ];
         for (contract, overruns) in self.contracts.iter().flatten() {
             rows.push(("Drive", Some(format!("{contract}: {}", overruns.sentence()))));
@@ -154,37 +147,48 @@ impl Overruns {
     }
 }
 
+/// A column: its title, and its cell of a row.
+type Column = (&'static str, fn(&Responses) -> Option<String>);
+
+/// The columns behind the name and the requests; one without a cell is left out.
+const COLUMNS: [Column; 13] = [
+    ("class", |row| row.class.clone()),
+    ("process", |row| row.pid.map(|pid| pid.to_string())),
+    ("late", |row| count(row.misses)),
+    ("above bound", |row| count(row.exceeded)),
+    ("unexplained", |row| count(row.unexplained)),
+    ("beyond contract", |row| count(row.beyond)),
+    ("failed", |row| count(row.failed)),
+    ("median", |row| row.response_ns_p50.map(|_| ms(row.response_ns_p50))),
+    ("99 %", |row| row.response_ns_p99.map(|_| ms(row.response_ns_p99))),
+    ("99.9 %", |row| row.response_ns_p999.map(|_| ms(row.response_ns_p999))),
+    ("longest", |row| row.longest().map(|longest| ms(Some(longest)))),
+    ("still waiting", |row| row.waiting_ns_max.map(|_| ms(row.waiting_ns_max))),
+    ("bound", |row| row.bound_ns.map(|_| ms(row.bound_ns))),
+];
+
+fn count(count: Option<u64>) -> Option<String> {
+    count.map(figures::thousands)
+}
+
 /// Writes response times as a table and as charts.
 fn responses(sheet: &mut impl Sheet, rows: &[Responses], sources: &[SourceRecord]) {
-    let header = [
-        "name",
-        "requests",
-        "late",
-        "above bound",
-        "failed",
-        "median",
-        "99 %",
-        "99.9 %",
-        "longest",
-        "bound",
-    ];
     let jobs = |source: &SourceRecord| source.response_ns_steps.iter().map(|step| step.1).sum();
+    let columns: Vec<_> =
+        COLUMNS.into_iter().filter(|(_, cell)| rows.iter().any(|row| cell(row).is_some())).collect();
+    let header: Vec<_> =
+        ["name", "requests"].into_iter().chain(columns.iter().map(|column| column.0)).collect();
     let cells = rows.iter().enumerate().map(|(index, row)| {
-        let count = |value: Option<u64>| value.map(|it| it.to_string()).unwrap_or_default();
         let requests = row.requests.or_else(|| sources.get(index).map(jobs));
-        let mut cells = vec![row.title()];
-        cells.extend([requests, row.misses, row.exceeded, row.failed].map(count));
-        let times =
-            [row.response_ns_p50, row.response_ns_p99, row.response_ns_p999, row.response_ns_max];
-        cells.extend(times.map(ms));
-        cells.push(ms(row.bound_ns));
-        cells
+        let first = [row.title(), count(requests).unwrap_or_default()];
+        let others = columns.iter().map(|(_, cell)| cell(row).unwrap_or_else(|| "-".to_owned()));
+        first.into_iter().chain(others).collect()
     });
     sheet.table(&header, cells.collect());
     let has_any = |(_, source): &(&Responses, &SourceRecord)| !source.response_ns_steps.is_empty();
     let drawn: Vec<_> = rows.iter().zip(sources).filter(has_any).collect();
     let charts = drawn.iter().take(PROGRAMS_MAX).map(|(row, source)| {
-        chart::distribution(&row.title(), (row.response_ns_max, row.bound_ns), source)
+        chart::distribution(&row.title(), (row.longest(), row.bound_ns), source)
     });
     sheet.charts(&charts.collect::<Vec<_>>());
     if drawn.len() > PROGRAMS_MAX {
@@ -198,5 +202,11 @@ impl Responses {
             Some(unit) => format!("{} ({unit})", self.name),
             None => self.name.clone(),
         }
+    }
+
+    /// Returns the longest response, or the longest time that a request has waited if that is
+    /// longer.
+    fn longest(&self) -> Option<u64> {
+        self.response_ns_max.max(self.waiting_ns_max)
     }
 }

@@ -3,7 +3,7 @@
 
 mod rows;
 
-use super::{EntryReport, SourceReport, UndeclaredReport, WatchReport};
+use super::{EntryReport, SourceReport, WatchReport};
 use crate::figures::{bound, count, thousands};
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, Table, Tone, printable};
@@ -48,9 +48,7 @@ impl Report for WatchReport<'_> {
         self.write_entries(page);
         self.write_sources(page);
         writeln!(page);
-        self.write_faults(page);
-        self.on_device.write(page);
-        self.write_limits(page);
+        self.notes.iter().for_each(|note| page.note(note));
     }
 }
 
@@ -88,10 +86,13 @@ impl WatchReport<'_> {
         if self.unknown > 0 {
             missing.push(format!("{} of threads that had ended", requests(self.unknown)));
         }
+        if self.is_tuned == Some(false) {
+            missing.push("settings not checked, because the disk was not tuned".to_owned());
+        }
         missing
     }
 
-    fn lost(&self) -> String {
+    pub(super) fn lost(&self) -> String {
         format!("{} events lost", thousands(self.lost_events))
     }
 
@@ -145,88 +146,6 @@ impl WatchReport<'_> {
         page.put(Table::new(&header, rows.collect(), 2).optional(&["data/s", "mean"]));
         if let Some(more) = self.sources.len().checked_sub(SOURCES_MAX).filter(|&more| more > 0) {
             page.legend(format!("and {}; --json has all", count(more, "more source")));
-        }
-    }
-
-    fn write_faults(&self, page: &mut Page) {
-        for entry in &self.entries {
-            for fault in entry.faults() {
-                page.labelled_as("Declared", fault, Some(Tone::Doubtful));
-            }
-        }
-        for UndeclaredReport { name, unit, requests: count } in &self.undeclared {
-            let whose = unit.map_or(String::new(), |unit| format!(" of {}", printable(unit)));
-            let text = format!(
-                "{}{whose}: {} in the real-time class, which no task declares: no bound counts on them",
-                printable(name),
-                requests(*count)
-            );
-            page.labelled_as("Undeclared", text, Some(Tone::Bad));
-        }
-        if self.undeclared_others > 0 {
-            let text = format!("{} of further sources", requests(self.undeclared_others));
-            page.labelled_as("Undeclared", text, Some(Tone::Bad));
-        }
-        self.write_failed(page);
-        self.write_drift(page);
-        for name in self.entries_without_unit {
-            let text =
-                format!("{}: names no unit, so its requests cannot be told apart", printable(name));
-            page.labelled_as("Declared", text, Some(Tone::Doubtful));
-        }
-        if let (Some(contracts), Some(contract)) = (&self.contracts, self.contract)
-            && let Some(sentence) = contracts.sentence(contract)
-        {
-            page.labelled_as("Overruns", sentence, Some(Tone::Bad));
-        }
-    }
-
-    /// Writes the failed requests of each source; those of entries are also among the entries'
-    /// faults.
-    fn write_failed(&self, page: &mut Page) {
-        for source in self.sources.iter().filter(|it| it.failed > 0).take(SOURCES_MAX) {
-            let text = format!("{}: {}", printable(source.title), requests(source.failed));
-            page.labelled_as("Failed", text, Some(Tone::Doubtful));
-        }
-    }
-
-    fn write_drift(&self, page: &mut Page) {
-        if self.is_tuned == Some(false) {
-            let text =
-                "the disk was not tuned: `tidegate tune` makes the settings that the bounds need";
-            page.labelled_as("Settings", text, Some(Tone::Doubtful));
-        }
-        if !self.drift.is_empty() {
-            let names: Vec<_> = self.drift.iter().map(|it| printable(&it.name)).collect();
-            let text = format!("not as they were tuned: {}", names.join(", "));
-            page.labelled_as("Settings", text, Some(Tone::Bad));
-        }
-    }
-
-    fn write_limits(&self, page: &mut Page) {
-        if self.lost_events > 0 {
-            let pending = match self.unfinished {
-                0 => "no request was pending then".to_owned(),
-                pending => format!("{} without a known end are left out", requests(pending)),
-            };
-            let text = format!("{}: the kernel's buffer was full; {pending}", self.lost());
-            page.labelled_as("Lost", text, Some(Tone::Doubtful));
-        }
-        if self.unfinished > 0 && self.lost_events == 0 {
-            let text = format!("{} without an end for five minutes", requests(self.unfinished));
-            page.labelled_as("Left out", text, Some(Tone::Doubtful));
-        }
-        if self.unknown > 0 {
-            let text = format!(
-                "{} of threads that had ended before their unit could be read",
-                requests(self.unknown)
-            );
-            page.labelled_as("Left out", text, Some(Tone::Doubtful));
-        }
-        if self.unseen_sectors > 0 {
-            let text = "requests that came before the watch began, or from a device above the disk \
-                        that passes them on, are left out";
-            page.labelled("Left out", text);
         }
     }
 }
