@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tidegate_analysis::Assessment;
-use tidegate_analysis::curves::{Curves, Reading, Steps, TaskCurves, curves};
+use tidegate_analysis::curves::{Argument, Curves, Reading, Steps, TaskCurves, curves, longest};
 use tidegate_model::{Duration, Workload};
 
 /// Tasks with one bound, and the curves that show it.
@@ -52,6 +52,15 @@ pub enum Shows {
     Meeting,
 }
 
+impl Shows {
+    const fn of(reading: Reading) -> Self {
+        match reading {
+            Reading::Distance => Self::Distance,
+            Reading::Meeting | Reading::MeetingHalfOpen => Self::Meeting,
+        }
+    }
+}
+
 impl CurvesRecord {
     /// Returns the curves of every bound of an assessment; empty without bounds.
     ///
@@ -85,20 +94,30 @@ impl CurvesRecord {
         if all.iter().any(|steps| !steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1)) {
             return Err("the steps of curves must rise");
         }
-        Ok(())
+        drawn.check_line()
     }
 }
 
 impl DrawnRecord {
+    /// Checks that the line is the one between the two curves that shows the bound.
+    fn check_line(&self) -> Result<(), &'static str> {
+        let argument = Argument::from_name(&self.argument).ok_or("curves of an unknown argument")?;
+        let reading = argument.reading();
+        let line = longest(reading, &self.requested_ns_steps, &self.served_ns_steps);
+        let line = line.map(|it| (it.requests, it.from.ns(), it.to.ns()));
+        let is_shown = line == Some((self.requests, self.from_ns, self.to_ns));
+        if is_shown && self.shows == Shows::of(reading) {
+            Ok(())
+        } else {
+            Err("the line of curves must lie where their steps show the wait")
+        }
+    }
+
     fn of(curves: &Curves, outside: Duration) -> Self {
         let steps = |steps: &Steps| steps.iter().map(|&(at, count)| (at.ns(), count)).collect();
-        let shows = match curves.argument.reading() {
-            Reading::Distance => Shows::Distance,
-            Reading::Meeting | Reading::MeetingHalfOpen => Shows::Meeting,
-        };
         Self {
             argument: curves.argument.name().to_owned(),
-            shows,
+            shows: Shows::of(curves.argument.reading()),
             requested_ns_steps: steps(&curves.requested),
             served_ns_steps: steps(&curves.served),
             requests: curves.longest.requests,

@@ -115,23 +115,36 @@ fn a_result_of_version_3_lacks_what_version_4_added() {
 }
 
 /// Goal: no file can show curves beside a bound that they contradict. Method: a file in which one
-/// number is another.
+/// number, or a pair of numbers that keeps the sum of the parts, is another.
 #[test]
 fn curves_that_contradict_their_bound_are_refused() {
     let drawn = result().curves[0].drawn.clone().unwrap();
     assert_eq!(Some(drawn.to_ns - drawn.from_ns), result().curves[0].bound_ns);
-    let changes: [fn(&mut CurvesRecord); 4] = [
-        |it| it.bound_ns = it.bound_ns.map(|ns| ns + 1),
-        |it| it.bound_ns = None,
-        |it| it.drawn.as_mut().unwrap().to_ns = 0,
-        |it| it.drawn.as_mut().unwrap().served_ns_steps.push((0, 0)),
+    let changes: [fn(&mut CurvesRecord, &mut DrawnRecord); 11] = [
+        |it, _| it.bound_ns = it.bound_ns.map(|ns| ns + 1),
+        |it, _| it.bound_ns = None,
+        |_, it| it.to_ns = 0,
+        |_, it| it.served_ns_steps.push((0, 0)),
+        // The sum of the parts is still the bound.
+        |_, it| (it.from_ns, it.to_ns) = (it.from_ns + 1, it.to_ns + 1),
+        |_, it| (it.to_ns, it.outside_ns) = (it.to_ns - 1, it.outside_ns + 1),
+        |_, it| it.requests += 1,
+        // The service is earlier, later, or less; or more is requested.
+        |_, it| it.served_ns_steps.iter_mut().for_each(|step| step.0 -= 1),
+        |_, it| it.served_ns_steps.iter_mut().for_each(|step| step.0 += 1),
+        |_, it| _ = it.served_ns_steps.pop(),
+        |_, it| it.shows = Shows::Meeting,
     ];
-    for change in changes {
+    for (index, change) in changes.into_iter().enumerate() {
         let mut other = result();
-        change(&mut other.curves[0]);
+        let mut drawn = other.curves[0].drawn.take().unwrap();
+        change(&mut other.curves[0], &mut drawn);
+        other.curves[0].drawn = Some(drawn);
         let refusal = ResultFile::read(&other.to_text()).unwrap_err().to_string();
-        assert!(refusal.contains("curves"), "{refusal}");
+        assert!(refusal.contains("curves"), "{index}: {refusal}");
     }
+    let text = result().to_text().replace("\"argument\":\"batches\"", "\"argument\":\"other\"");
+    assert!(ResultFile::read(&text).unwrap_err().to_string().contains("unknown argument"));
 }
 
 /// Goal: a result says how the run went over time, and its charts show it.
