@@ -21,7 +21,7 @@ impl DualQueue {
     }
 
     pub(super) fn of_system(system: System) -> Self {
-        let derivations = derivations(&system);
+        let derivations = derivations(&system, STEPS_MAX);
         let kinds: Vec<usize> = (0..derivations.len()).collect();
         let kind_of_task = system.tasks.demand().per_task(&kinds).collect();
         Self { system, derivations, kind_of_task }
@@ -45,6 +45,7 @@ impl DualQueue {
     /// count as released at the start, which is later than they were.
     fn batches(&self, derivation: &Derivation, bound: Duration) -> Option<Curves> {
         let Derivation { steps, requested } = derivation;
+        let requested = requested.as_ref()?;
         let carry_in_ns = steps.carry_in_max(&self.system).ns();
         let last_ns = steps.last_batch_max(&self.system).ns();
         let mut served = self.full_batches(carry_in_ns, steps.full_batches)?;

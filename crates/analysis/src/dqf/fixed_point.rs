@@ -88,12 +88,17 @@ fn climb(
 }
 
 /// Returns the derivation of each kind's bound; `None` if the bound does not consist of such steps,
-/// or if the search exceeds its budget.
-pub(super) fn derivations(system: &System, demand: &Demand) -> Vec<Option<Derivation>> {
+/// or if the search exceeds its budget. Requests are counted at `instants_max` instants at most.
+pub(super) fn derivations(
+    system: &System,
+    demand: &Demand,
+    instants_max: usize,
+) -> Vec<Option<Derivation>> {
     let budget = Budget::of_tasks(system.tasks.len());
     let responses = responses(system, demand, &Caps::of(system), &budget);
     let (budget, backlog) = (Budget::of_tasks(system.tasks.len()), OnceCell::new());
-    FifoEvaluation::new(system, demand, &budget, &backlog, &responses).derivations(&responses)
+    let evaluation = FifoEvaluation::new(system, demand, &budget, &backlog, &responses);
+    evaluation.derivations(&responses, instants_max)
 }
 
 /// One evaluation of F at R.
@@ -400,7 +405,11 @@ impl<'a> FifoEvaluation<'a> {
 
     /// Returns, for each kind, steps that add up to exactly its response; `None` if the response
     /// comes from another bound, or if the search exceeds the budget.
-    fn derivations(&self, responses: &Responses) -> Vec<Option<Derivation>> {
+    fn derivations(
+        &self,
+        responses: &Responses,
+        instants_max: usize,
+    ) -> Vec<Option<Derivation>> {
         let mut steps = vec![None; responses.len()];
         if self.is_strictly_within && self.demand.requests_sum() > self.batch_max {
             let mut known = BTreeMap::new();
@@ -414,7 +423,7 @@ impl<'a> FifoEvaluation<'a> {
             }
         }
         if let Some(bounded) = self.bounded.as_deref() {
-            self.add_steps_of_windows(bounded, &mut steps);
+            self.add_steps_of_windows(bounded, instants_max, &mut steps);
         }
         steps
     }
@@ -423,12 +432,16 @@ impl<'a> FifoEvaluation<'a> {
     fn add_steps_of_windows(
         &self,
         responses: &[u64],
+        instants_max: usize,
         steps: &mut [Option<Derivation>],
     ) -> Option<()> {
+        let mut add = |carry_in: &CarryIn| {
+            self.add_steps_of_window(carry_in, responses, instants_max, steps)
+        };
         for size in self.carry_in_sizes(responses) {
-            self.add_steps_of_window(&self.carry_in(size, responses), responses, steps)?;
+            add(&self.carry_in(size, responses))?;
         }
-        self.add_steps_of_window(&self.taking_nothing(self.batch_max), responses, steps)
+        add(&self.taking_nothing(self.batch_max))
     }
 
     /// Adds steps of W that begin with that carry-in; `None` once the budget is spent.
@@ -436,6 +449,7 @@ impl<'a> FifoEvaluation<'a> {
         &self,
         carry_in: &CarryIn,
         responses: &[u64],
+        instants_max: usize,
         steps: &mut [Option<Derivation>],
     ) -> Option<()> {
         let pending = responses.iter().zip(&*steps).filter(|(_, steps)| steps.is_none());
@@ -464,8 +478,11 @@ impl<'a> FifoEvaluation<'a> {
             for ((&response, &worst), steps) in responses.iter().zip(&worst).zip(&mut *steps) {
                 if worst == response && steps.is_none() {
                     let last_batch = self.batch_of_ns(response + release_ns - before_ns);
-                    let requested = requested
-                        .get_or_init(|| self.requested(carry_in, &offsets, release_ns).into());
+                    let requested = requested.get_or_init(|| {
+                        let until = offsets.partition_point(|&offset| offset <= release_ns);
+                        let instants = &offsets[..until];
+                        (until <= instants_max).then(|| self.requested(carry_in, instants))?
+                    });
                     *steps = last_batch.map(|last_batch| Derivation {
                         steps: Steps {
                             carry_in: carry_in.requests,
@@ -473,7 +490,7 @@ impl<'a> FifoEvaluation<'a> {
                             last_batch,
                             released_ns: release_ns,
                         },
-                        requested: Rc::clone(requested),
+                        requested: requested.clone(),
                     });
                 }
             }
@@ -488,14 +505,14 @@ impl<'a> FifoEvaluation<'a> {
         self.demand.closed(release_ns).saturating_sub(lost)
     }
 
-    /// Returns N at each of the offsets up to `release_ns` at which it rises.
-    fn requested(&self, carry_in: &CarryIn, offsets: &[u64], release_ns: u64) -> Vec<(u64, u64)> {
-        let until = offsets.iter().copied().take_while(|&offset| offset <= release_ns);
-        let ahead = |offset| u64::try_from(self.ahead(carry_in, offset)).unwrap_or(u64::MAX);
-        let mut steps: Vec<(u64, u64)> = until.map(|offset| (offset, ahead(offset))).collect();
+    /// Returns N at each of the instants at which it rises; `None` if that exceeds the budget.
+    fn requested(&self, carry_in: &CarryIn, instants: &[u64]) -> Option<Rc<[(u64, u64)]>> {
+        self.budget.afford(self.terms(instants.len())?).then_some(())?;
+        let ahead = |&at: &u64| (at, u64::try_from(self.ahead(carry_in, at)).unwrap_or(u64::MAX));
+        let mut steps: Vec<(u64, u64)> = instants.iter().map(ahead).collect();
         steps.dedup_by_key(|step| step.1);
         steps.retain(|step| step.1 > 0);
-        steps
+        Some(steps.into())
     }
 
     /// Returns the number of full batches between the carry-in and the batch of a job that is

@@ -34,14 +34,15 @@ pub struct Steps {
 pub(crate) struct Derivation {
     pub(crate) steps: Steps,
     /// Pairs of an instant in ns after the window's start, and the requests behind the batch in
-    /// flight that are released up to it; the last pair is the job's release.
-    pub(crate) requested: Rc<[(u64, u64)]>,
+    /// flight that are released up to it; the last pair is the job's release. `None` if nobody asks
+    /// for them, if they are too many, or if they exceed the budget.
+    pub(crate) requested: Option<Rc<[(u64, u64)]>>,
 }
 
 impl Derivation {
     /// Returns the derivation of a window in which `requests` are released at its start.
     pub(super) fn at_once(steps: Steps, requests: u64) -> Self {
-        Self { steps, requested: Rc::new([(0, requests)]) }
+        Self { steps, requested: Some(Rc::new([(0, requests)])) }
     }
 }
 
@@ -77,19 +78,20 @@ impl Steps {
 /// # Complexity
 /// The same as [`super::tight`].
 pub fn steps(system: &System) -> Vec<Option<Steps>> {
-    let kinds = derivations(system);
+    let kinds = derivations(system, 0);
     let steps: Vec<Option<Steps>> = kinds.iter().map(|it| Some(it.as_ref()?.steps)).collect();
     system.tasks.demand().per_task(&steps).collect()
 }
 
-/// Returns the derivation of each kind's bound; `None` as in [`steps`].
-pub(crate) fn derivations(system: &System) -> Vec<Option<Derivation>> {
+/// Returns the derivation of each kind's bound, `None` as in [`steps`]; its requests are counted at
+/// `instants_max` instants at most, and for 0 only where that costs nothing.
+pub(crate) fn derivations(system: &System, instants_max: usize) -> Vec<Option<Derivation>> {
     let demand = system.tasks.demand();
     if let Some(steps) = two_batches::steps(system, demand) {
         let derivation = Derivation::at_once(steps, steps.last_batch);
         return vec![Some(derivation); demand.kinds.len()];
     }
-    fixed_point::derivations(system, demand)
+    fixed_point::derivations(system, demand, instants_max)
 }
 
 #[cfg(test)]
@@ -105,7 +107,7 @@ mod tests {
     fn steps_add_up_to_the_bound() {
         let times = [4, 7, 9, 12, 14, 15].map(Duration::from_ms);
         let table = BatchTable::new(&times).unwrap();
-        let mut found = [0; 2];
+        let (mut found, mut windows) = ([0; 2], 0);
         for (count, period_ms, batch_max, fill) in
             combinations(&[3, 5, 8], &[20, 40, 90], &[1, 2, 6])
         {
@@ -118,6 +120,7 @@ mod tests {
             let table = table.clone();
             let system = System { tasks: tasks.into(), table, batch_max, best_effort_fill };
             let verdicts = crate::dqf::tight(&system).unwrap();
+            windows += compare_limits(&system);
             for (steps, verdict) in steps(&system).into_iter().zip(verdicts) {
                 let Some(steps) = steps else { continue };
                 let total = steps.response_ns(&system).map(Duration::from_ns);
@@ -126,6 +129,28 @@ mod tests {
             }
         }
         assert!(found.iter().all(|&count| count > 10), "{found:?}");
+        assert!(windows > 10, "{windows}");
+    }
+
+    /// Compares the steps without, with few and with many instants at which requests are counted.
+    /// Returns for how many kinds they are counted inside a window.
+    fn compare_limits(system: &System) -> usize {
+        let [none, few, all] = [0, 2, 4_096].map(|limit| derivations(system, limit));
+        let mut windows = 0;
+        for ((none, few), all) in none.iter().zip(&few).zip(&all) {
+            let Some(all) = all else {
+                assert_eq!((none, few), (&None, &None));
+                continue;
+            };
+            let [none, few] = [none, few].map(|it| it.as_ref().expect("steps, as with all"));
+            assert_eq!((none.steps, few.steps), (all.steps, all.steps));
+            let instants = all.requested.as_ref().expect("few enough").len();
+            assert!(few.requested.as_ref().is_none_or(|it| it.len() <= 2));
+            // Without a limit only those are counted that are all released at the start.
+            assert!(none.requested.is_some() <= (instants == 1), "{all:?}");
+            windows += usize::from(instants > 2 && none.requested.is_none());
+        }
+        windows
     }
 
     fn combinations(
