@@ -156,8 +156,8 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     });
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
-    let used = assessed.iter().filter_map(|task| task.response_max);
-    let (by_costs, by_table): (Vec<_>, Vec<_>) = used.partition(|(_, name)| name.rests_on_costs());
+    let bounded = workload.tasks.iter().zip(&assessed).filter(|(_, it)| it.response_max.is_some());
+    let (by_costs, by_table): (Vec<_>, Vec<_>) = bounded.partition(|(_, it)| it.rests_on_costs());
     let mut premises = workload.premises.and(&choice.premises);
     premises.extend(shaping::premise(workload));
     premises.extend(deferred::premise(workload));
@@ -172,7 +172,9 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     premises.retain(|code| !(is_by_one && code == other));
     premises.extend(workload.contracts.premises_of(policy.facts().contract()).cloned());
     if !by_costs.is_empty() {
-        premises.push(rests_on_costs(workload));
+        let only_of = by_costs.iter().map(|(task, _)| task.name.as_str()).collect::<Vec<_>>();
+        let only_of = (!by_table.is_empty()).then_some(&only_of[..]);
+        premises.push(rests_on_costs(workload, only_of));
     }
     premises.extend((!tasks.is_empty()).then(|| of_host(workload.host)));
     // Capacity is the rate of full batches. Without full batches it limits nothing, and if cost
@@ -200,11 +202,17 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     }
 }
 
-/// Returns the premise of the bound `mixed`.
-fn rests_on_costs(workload: &Workload) -> Premise {
+/// Returns the premise of the bound `mixed`; names its tasks if other tasks have another bound.
+fn rests_on_costs(workload: &Workload, only_of: Option<&[&str]>) -> Premise {
+    let whose = match only_of {
+        None => String::new(),
+        Some([only]) => format!(" (of {only} alone)"),
+        Some([first, others @ ..]) => format!(" (of {first} and {} more alone)", others.len()),
+        Some([]) => unreachable!("some task has the bound"),
+    };
     let text = format!(
-        "the bound `mixed` holds while no batch of `{}` takes longer than A and the costs of its \
-         requests, which is less than its table for small requests",
+        "the bound `mixed`{whose} holds while no batch of `{}` takes longer than A and the costs of \
+         its requests, which is less than its table for small requests",
         workload.drive_name
     );
     Premise::new(PremiseCode::CostContract, "costs of requests", text)

@@ -97,6 +97,11 @@ pub enum Limit {
 }
 
 impl TaskAssessment {
+    /// Returns whether the bound in use charges each request its own cost.
+    pub fn rests_on_costs(&self) -> bool {
+        self.response_max.is_some_and(|(_, name)| name.rests_on_costs())
+    }
+
     /// Returns the assessment as the client sees it. Each bound grows by `around`: the longest time
     /// from a job's arrival until the policy sees it, and from the completion until the client has
     /// the reply. A bound that overflows becomes `None`.
@@ -110,8 +115,14 @@ impl Assessment {
     /// Returns whether any bound in use charges each request its own cost. The promise then holds
     /// provided no batch takes longer than A plus its requests' costs, which may be less than b(i).
     pub fn rests_on_costs(&self) -> bool {
-        let mut used = self.tasks.iter().filter_map(|task| task.response_max);
-        self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
+        self.batch_cost.is_some() || self.tasks.iter().any(TaskAssessment::rests_on_costs)
+    }
+
+    /// Returns whether every bound in use charges each request its own cost.
+    pub fn rests_on_costs_alone(&self) -> bool {
+        let mut bounded = self.tasks.iter().filter(|task| task.response_max.is_some());
+        self.rests_on_costs()
+            && (self.batch_cost.is_some() || bounded.all(TaskAssessment::rests_on_costs))
     }
 
     /// Returns whether the policy ever sends best effort to the drive.

@@ -131,6 +131,9 @@ pub fn curves(workload: &Workload, assessment: &Assessment) -> Vec<TaskCurves> {
     for ((task, assessed), outside) in (0..).zip(&assessment.tasks).zip(workload.around_policy()) {
         let bound = assessed.response_max.and_then(|(bound, _)| bound.checked_sub(outside));
         match (&argument, bound) {
+            (Ok(_), Some(_)) if assessed.rests_on_costs() => {
+                others.entry(OF_COSTS).or_default().push(task);
+            }
             (_, None) => others.entry("no bound holds").or_default().push(task),
             (Err(reason), Some(_)) => others.entry(reason).or_default().push(task),
             (Ok(source), Some(bound)) => {
@@ -159,6 +162,7 @@ pub fn curves(workload: &Workload, assessment: &Assessment) -> Vec<TaskCurves> {
 /// of steps.
 const DRAWN_MAX: usize = 16;
 
+const OF_COSTS: &str = "it charges each request its own cost, and a count of requests has no cost";
 const NOT_FOUND: &str = "no curves were found that show exactly this bound";
 const TOO_MANY: &str = "the workload has too many different bounds to draw";
 
@@ -174,10 +178,8 @@ impl Source {
         if Regulated::of(planned).is_some() {
             return Err("it holds behind a regulator, whose tokens are no count of requests");
         }
-        if assessment.rests_on_costs() {
-            return Err(
-                "it charges each request its own cost, and a count of requests has no cost",
-            );
+        if assessment.batch_cost.is_some() {
+            return Err(OF_COSTS);
         }
         match select::theorem(planned, assessment.policy)? {
             Theorem::DualQueue | Theorem::ElasticDualQueue => {

@@ -43,7 +43,7 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
     let is_dual_queue =
         |policy: PolicyName| select::shares_bounds(workload, assessment.policy, policy);
     let workload = &*workload.planned();
-    let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
+    let has_other_bound = assessment.batch_cost.is_some() || Regulated::of(workload).is_some();
     let has_none = assessment.tasks.iter().all(|task| task.response_max.is_none());
     if has_none
         || has_other_bound
@@ -68,7 +68,8 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
         let (response, _) = assessed.response_max?;
         let explanation = explanation(steps?, task.jitter);
         // Another bound may be the least one.
-        (explanation.total() == Some(response)).then_some(explanation)
+        let is_other = assessed.rests_on_costs() || explanation.total() != Some(response);
+        (!is_other).then_some(explanation)
     };
     let steps = dqf::steps(&system).into_iter().zip(&assessment.tasks);
     steps.zip(&workload.tasks).map(of_task).collect()

@@ -128,7 +128,11 @@ pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
 /// it.
 pub(crate) fn kept(assessment: &Assessment) -> &'static str {
     let contract = assessment.policy.facts().contract();
-    if assessment.rests_on_costs() { "cost model" } else { contract.what() }
+    match (assessment.rests_on_costs(), assessment.rests_on_costs_alone()) {
+        (false, _) => contract.what(),
+        (true, true) => "cost model",
+        (true, false) => "table and cost model",
+    }
 }
 
 /// Describes how batches are limited by cost; `None` if they are not.
