@@ -14,6 +14,7 @@ use tidegate_report::{
 use crate::answer::Answer;
 use crate::arguments::CheckArguments;
 use crate::command_line;
+use crate::distinct_files::check_distinct;
 use crate::failure::Failure;
 use crate::result::Destination;
 use crate::run_progress::WallTime;
@@ -23,6 +24,10 @@ use crate::show::{self, Form};
 /// Runs the command for a serve file, or for the workload's disk, its processor, or both; both give
 /// one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
+    check_distinct(&[
+        ("--certificate", arguments.certificate.as_deref()),
+        ("--result", arguments.result.result.as_deref()),
+    ])?;
     let path = &arguments.workload.workload;
     let text = tidegate_commands::read_text(path, "workload file")?;
     if FileKind::of(&text) == Some(FileKind::Serve) {

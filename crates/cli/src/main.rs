@@ -12,6 +12,7 @@ mod command_line;
 mod cpu;
 mod ctl;
 #[cfg(test)]
+mod distinct_files;
 mod documented_commands;
 mod drive;
 mod failure;

@@ -4,7 +4,7 @@
 //! that cannot be written is printed.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidegate_commands::quoted;
 use tidegate_measure::samples_file::StuckSamples;
@@ -18,6 +18,7 @@ use tidegate_report::{ProfileReport, Report as _, ResultCommand, ResultFile};
 
 use crate::arguments::ProfileArguments;
 use crate::command_line;
+use crate::distinct_files::check_distinct;
 use crate::failure::Failure;
 use crate::progress::profile_failure;
 use crate::result::Destination;
@@ -42,6 +43,10 @@ impl Output {
         let (is_json, is_quiet) = (arguments.json, arguments.quiet);
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
         let named = quoted(&arguments.target.to_string_lossy());
+        check_distinct(&[
+            ("--output", path.map(PathBuf::as_path)),
+            ("--result", arguments.result.as_deref()),
+        ])?;
         let result = Destination::prepare(arguments.result.as_deref())?;
         let nowhere = Self { target: named, is_json, is_quiet, result, ..Self::default() };
         let Some(path) = path else { return Ok(nowhere) };

@@ -8,7 +8,6 @@ use tidegate_platform::NewFile;
 
 use crate::arguments::LogArguments;
 use crate::failure::Failure;
-use crate::result::Destination;
 use crate::show;
 
 /// The log of a command; no file if none was asked for.
@@ -20,9 +19,8 @@ impl Log {
     pub(crate) fn begin(
         arguments: &LogArguments,
         workload: &Workload,
-        result: &Destination,
     ) -> Result<Self, Failure> {
-        let Some(file) = prepare(arguments, result)? else { return Ok(Self(None)) };
+        let Some(file) = prepare(arguments)? else { return Ok(Self(None)) };
         let log = RequestLogFile::begin(file, workload, arguments.log_rows);
         Ok(Self(Some(log.map_err(|fault| Failure::of_file(&fault))?)))
     }
@@ -45,17 +43,10 @@ impl Log {
     }
 }
 
-/// Refuses an impossible destination, or the one of the result.
-pub(crate) fn prepare(
-    arguments: &LogArguments,
-    result: &Destination,
-) -> Result<Option<NewFile>, Failure> {
-    let Some(path) = &arguments.log else { return Ok(None) };
-    let file = NewFile::prepare(path).map_err(|fault| Failure::of_file(&fault))?;
-    if result.is(&file) {
-        return Err(Failure::input("--log and --result name the same file", "name two files"));
-    }
-    Ok(Some(file))
+/// Refuses an impossible destination.
+pub(crate) fn prepare(arguments: &LogArguments) -> Result<Option<NewFile>, Failure> {
+    let file = arguments.log.as_deref().map(NewFile::prepare).transpose();
+    file.map_err(|fault| Failure::of_file(&fault))
 }
 
 /// Says how many requests have no row.

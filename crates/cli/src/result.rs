@@ -25,11 +25,6 @@ impl Destination {
         self.0.is_some()
     }
 
-    /// Returns whether the result goes into this file.
-    pub(crate) fn is(&self, other: &NewFile) -> bool {
-        self.0.as_ref().is_some_and(|file| file.is_same(other))
-    }
-
     /// Writes the whole result, or nothing.
     pub(crate) fn write(&self, result: impl FnOnce() -> ResultFile) -> Result<(), Failure> {
         let Some(file) = &self.0 else { return Ok(()) };

@@ -19,6 +19,7 @@ use tidegate_report::{
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
 use crate::command_line;
+use crate::distinct_files::check_distinct;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::request_log::Log;
@@ -31,6 +32,10 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
+    check_distinct(&[
+        ("--log", arguments.log.log.as_deref()),
+        ("--result", arguments.result.result.as_deref()),
+    ])?;
     let result = Destination::prepare(arguments.result.result.as_deref())?;
     let input = arguments.workload.read(&arguments.policy)?;
     let origin = input.origin();
@@ -44,7 +49,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     })?;
     let interrupted = interrupt::flag(None)?;
     // Begun before the real-time priority is requested, which the log's thread must not inherit.
-    let log = Log::begin(&arguments.log, &workload, &result)?;
+    let log = Log::begin(&arguments.log, &workload)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = known_device::premises(&target, &workload, &drive);
     workload.premises.extend(of_target);

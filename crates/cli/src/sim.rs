@@ -14,6 +14,7 @@ use tidegate_sim::SimParams;
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
 use crate::command_line;
+use crate::distinct_files::check_distinct;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::request_log::Log;
@@ -26,6 +27,10 @@ const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
+    check_distinct(&[
+        ("--log", arguments.log.log.as_deref()),
+        ("--result", arguments.result.result.as_deref()),
+    ])?;
     let result = Destination::prepare(arguments.result.result.as_deref())?;
     let mut input = arguments.workload.read(&arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
@@ -34,7 +39,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         input.drive.kind = kind;
         input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
     }
-    let log = Log::begin(&arguments.log, &input.workload, &result)?;
+    let log = Log::begin(&arguments.log, &input.workload)?;
     let policies = policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);

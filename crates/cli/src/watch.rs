@@ -25,6 +25,7 @@ use tidegate_watch::{FileHead, Learnt, Session, TracefsError, workload_text};
 
 use crate::answer::Answer;
 use crate::arguments::WatchArguments;
+use crate::distinct_files::check_distinct;
 use crate::failure::Failure;
 use crate::interrupt::Patience;
 use crate::live;
@@ -51,6 +52,12 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
             "is sysfs mounted at /sys?",
         )
     })?;
+    check_distinct(&[
+        ("-o", arguments.output.as_deref()),
+        ("--metrics", arguments.metrics.as_deref()),
+        ("--result", arguments.result.as_deref()),
+        ("--log", arguments.log.log.as_deref()),
+    ])?;
     let output = arguments.output.as_deref().map(NewFile::prepare).transpose();
     let output = output.map_err(|fault| Failure::of_file(&fault))?;
     let metrics = MetricsFile::of(arguments)?;
@@ -66,12 +73,13 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     let _ = Scheduling::idle().apply(None);
     let session = Session::begin(&devices, declared, limits.as_ref(), output.is_some());
     let session = session.map_err(tracefs_failure)?;
-    let log = WatchLog::begin(&arguments.log, &result)?;
+    let log = WatchLog::begin(&arguments.log)?;
     let session = if log.is_some() { session.keeping_served() } else { session };
-    let mut watching = Watching { session, device: disk.name(), metrics, log };
     let is_live = live::is_possible() && arguments.duration.is_none() && !arguments.learn;
+    let is_live = is_live && arguments.form.is_full();
+    let mut watching = Watching { session, device: disk.name(), metrics, log, is_live };
     let mut is_plotted = arguments.plot;
-    if is_live && arguments.form.is_full() {
+    if is_live {
         if let Some(file) = &mut watching.metrics {
             file.be_quiet();
         }
@@ -103,6 +111,8 @@ struct Watching<'a> {
     device: &'a str,
     metrics: Option<MetricsFile>,
     log: Option<WatchLog>,
+    /// Whether a live view is shown, which messages would damage.
+    is_live: bool,
 }
 
 impl Watching<'_> {
@@ -110,7 +120,11 @@ impl Watching<'_> {
     fn poll(&mut self) -> Result<(), Failure> {
         self.session.poll().map_err(tracefs_failure)?;
         if let Some(log) = &mut self.log {
-            log.take(&mut self.session);
+            let fault = log.take(&mut self.session);
+            // The live view shows it below the tables.
+            if let Some(fault) = fault.filter(|_| !self.is_live) {
+                show::complain(fault);
+            }
         }
         if let Some(file) = &mut self.metrics
             && file.is_due()
@@ -122,10 +136,11 @@ impl Watching<'_> {
 
     /// Ends the watch; returns also whether the log and the last metrics could be written.
     fn finish(self) -> Result<(Session, Result<(), Failure>), Failure> {
-        let Self { mut session, device, metrics, log } = self;
+        let Self { mut session, device, metrics, log, .. } = self;
         session.finish().map_err(tracefs_failure)?;
         let finish = |mut log: WatchLog| {
-            log.take(&mut session);
+            // `finish` returns a fault, too.
+            let _ = log.take(&mut session);
             log.finish()
         };
         let logged = log.map_or(Ok(()), finish);

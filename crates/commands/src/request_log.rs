@@ -88,6 +88,11 @@ impl<T: Send + 'static> RowWriter<T> {
         self.lost.set(self.lost.get() + u64::from(!is_sent));
     }
 
+    /// Returns whether a row could not be written; then no later row is.
+    pub fn has_failed(&self) -> bool {
+        self.writer.as_ref().is_some_and(JoinHandle::is_finished)
+    }
+
     /// Finishes the file, and returns how many rows it lacks.
     ///
     /// # Errors

@@ -10,12 +10,14 @@ use tidegate_watch::{Served, Session};
 use crate::arguments::LogArguments;
 use crate::failure::Failure;
 use crate::request_log::{complain_of, prepare};
-use crate::result::Destination;
 
 /// The log of a watch.
 pub(super) struct WatchLog {
-    rows: RowWriter<Row>,
+    /// `None` once a row could not be written.
+    rows: Option<RowWriter<Row>>,
     next: u64,
+    /// Why the rest of the watch has no log.
+    failure: Option<Failure>,
 }
 
 /// A request, its number, and when the watch began.
@@ -23,28 +25,50 @@ type Row = (u64, Served, Time);
 
 impl WatchLog {
     /// Begins the file; `None` if none was asked for.
-    pub(super) fn begin(
-        arguments: &LogArguments,
-        result: &Destination,
-    ) -> Result<Option<Self>, Failure> {
-        let Some(file) = prepare(arguments, result)? else { return Ok(None) };
+    pub(super) fn begin(arguments: &LogArguments) -> Result<Option<Self>, Failure> {
+        let Some(file) = prepare(arguments)? else { return Ok(None) };
         let rows = RowWriter::begin(file, arguments.log_rows, put);
-        Ok(Some(Self { rows: rows.map_err(|fault| Failure::of_file(&fault))?, next: 1 }))
+        Ok(Some(Self::of(rows.map_err(|fault| Failure::of_file(&fault))?)))
+    }
+
+    fn of(rows: RowWriter<Row>) -> Self {
+        Self { rows: Some(rows), next: 1, failure: None }
     }
 
     /// Hands over the requests that completed since the last call. A watch does not wait: the
-    /// kernel's buffer would fill.
-    pub(super) fn take(&mut self, session: &mut Session) {
+    /// kernel's buffer would fill. Returns a message if the log fails now; the watch goes on without
+    /// it.
+    pub(super) fn take(&mut self, session: &mut Session) -> Option<String> {
         let began = session.began();
-        for served in session.take_served() {
-            self.rows.send((self.next, served, began), WhenFull::LeaveOut);
+        self.put(session.take_served(), began)
+    }
+
+    fn put(&mut self, served: Vec<Served>, began: Time) -> Option<String> {
+        for served in served {
+            if let Some(rows) = &self.rows {
+                rows.send((self.next, served, began), WhenFull::LeaveOut);
+            }
             self.next += 1;
         }
+        let failed = self.rows.take_if(|rows| rows.has_failed())?;
+        let failure = Failure::of_file(&failed.finish().err()?);
+        let message = format!("{}; the watch goes on without a log", failure.message());
+        self.failure = Some(failure);
+        Some(message)
+    }
+
+    /// Returns why there is no log any more.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.failure.as_ref().map(Failure::message)
     }
 
     /// Finishes the file, and says how many rows it lacks.
     pub(super) fn finish(self) -> Result<(), Failure> {
-        complain_of(self.rows.finish().map_err(|fault| Failure::of_file(&fault))?);
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let Some(rows) = self.rows else { return Ok(()) };
+        complain_of(rows.finish().map_err(|fault| Failure::of_file(&fault))?);
         Ok(())
     }
 }
@@ -92,6 +116,27 @@ mod tests {
             completed: Time::from_ns(queued + 500),
             is_failed: op == Operation::Write,
         }
+    }
+
+    /// Goal: a full disk is reported at once and only once, and the watch goes on. Method: a device
+    /// that is always full.
+    #[test]
+    fn a_full_disk_ends_the_log_at_once() {
+        let full = |_: &mut RequestRows, _: &Row| Err(io::ErrorKind::StorageFull.into());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.csv");
+        let rows = RowWriter::begin(NewFile::prepare(&path).unwrap(), 9, full).unwrap();
+        let (mut log, began) = (WatchLog::of(rows), Time::from_ns(1_000));
+        let mut said = Vec::new();
+        let one = || vec![served(None, 1_200, Operation::Read)];
+        let give_up = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while said.is_empty() && std::time::Instant::now() < give_up {
+            said.extend(log.put(one(), began));
+        }
+        said.extend(log.put(one(), began));
+        let [said] = &said[..] else { panic!("{said:?}") };
+        assert!(said.contains("w.csv") && said.ends_with("goes on without a log"), "{said}");
+        assert!(log.fault().is_some() && log.finish().is_err() && !path.exists());
     }
 
     /// Goal: rows have the columns of other logs, and times from the begin of the watch.

@@ -35,11 +35,6 @@ impl MetricsFile {
     pub(super) fn of(arguments: &WatchArguments) -> Result<Option<Self>, Failure> {
         let Some(path) = &arguments.metrics else { return Ok(None) };
         let file = Self::prepare(path)?;
-        file.check_apart(&[
-            ("-o", arguments.output.as_deref()),
-            ("--result", arguments.result.as_deref()),
-            ("--log", arguments.log.log.as_deref()),
-        ])?;
         if path.extension().is_none_or(|it| it != "prom") {
             show::complain(format_args!(
                 "the collector of `node_exporter` reads only files whose names end in `.prom`, not {}",
@@ -54,21 +49,6 @@ impl MetricsFile {
         check_free(path)?;
         let file = NewFile::numbered(path).map_err(|fault| Failure::of_file(&fault))?;
         Ok(Self { file, next: Instant::now(), failed: 0, is_quiet: false })
-    }
-
-    /// Refuses a file that the command also writes for one of these options.
-    fn check_apart(&self, others: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-        for (option, path) in others {
-            // A path that cannot be written is reported with its own option.
-            let other = path.and_then(|path| NewFile::prepare(path).ok());
-            if other.is_some_and(|other| other.is_same(&self.file)) {
-                return Err(Failure::input(
-                    format!("--metrics and {option} name the same file"),
-                    "name two files",
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Returns whether a second has passed since the file was written.
@@ -231,17 +211,5 @@ mod tests {
             (file.failed, fs::read_to_string(inner.join("a.prom")).unwrap()),
             (1, NEW.into())
         );
-    }
-
-    /// Goal: no option of the command replaces the file that another one wrote.
-    #[test]
-    fn each_option_has_a_file_of_its_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = MetricsFile::prepare(&folder.path().join("a.prom")).unwrap();
-        for (name, is_apart) in [("b.toml", true), ("a.prom", false), ("./a.prom", false)] {
-            let other = folder.path().join(name);
-            let others = [("-o", None), ("--result", Some(&*other))];
-            assert_eq!(file.check_apart(&others).is_ok(), is_apart, "{name}");
-        }
     }
 }

@@ -9,8 +9,9 @@ use ratatui::style::Stylize as _;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use tidegate_report::watch::WatchReport;
-use tidegate_report::{Look, Page, Report as _};
+use tidegate_report::{Look, Page, Report as _, printable};
 
+use super::log::WatchLog;
 use super::proof::Proof;
 use super::{Watching, report};
 use crate::failure::Failure;
@@ -85,7 +86,9 @@ impl View for Live<'_, '_> {
         let [body, last] = Layout::vertical(rows).areas(frame.area());
         frame.render_widget(Paragraph::new(self.text.as_str()), body);
         let other = if self.is_plotted { "tables" } else { "histograms" };
-        let keys = format!("h shows {other}; q quits, and prints this");
+        let fault = self.watching.log.as_ref().and_then(WatchLog::fault);
+        let fault = fault.map_or(String::new(), |it| format!("no log: {}; ", printable(&it)));
+        let keys = format!("{fault}h shows {other}; q quits, and prints this");
         frame.render_widget(Line::from(keys).dim(), last);
     }
 }
