@@ -16,10 +16,7 @@ pub(crate) struct Log(Option<RequestLogFile>);
 
 impl Log {
     /// Refuses impossible destinations before anything runs, and begins the file.
-    pub(crate) fn begin(
-        arguments: &LogArguments,
-        workload: &Workload,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn begin(arguments: &LogArguments, workload: &Workload) -> Result<Self, Failure> {
         let Some(file) = prepare(arguments)? else { return Ok(Self(None)) };
         let log = RequestLogFile::begin(file, workload, arguments.log_rows);
         Ok(Self(Some(log.map_err(|fault| Failure::of_file(&fault))?)))

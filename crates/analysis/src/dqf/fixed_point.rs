@@ -405,11 +405,7 @@ impl<'a> FifoEvaluation<'a> {
 
     /// Returns, for each kind, steps that add up to exactly its response; `None` if the response
     /// comes from another bound, or if the search exceeds the budget.
-    fn derivations(
-        &self,
-        responses: &Responses,
-        instants_max: usize,
-    ) -> Vec<Option<Derivation>> {
+    fn derivations(&self, responses: &Responses, instants_max: usize) -> Vec<Option<Derivation>> {
         let mut steps = vec![None; responses.len()];
         if self.is_strictly_within && self.demand.requests_sum() > self.batch_max {
             let mut known = BTreeMap::new();
@@ -435,9 +431,8 @@ impl<'a> FifoEvaluation<'a> {
         instants_max: usize,
         steps: &mut [Option<Derivation>],
     ) -> Option<()> {
-        let mut add = |carry_in: &CarryIn| {
-            self.add_steps_of_window(carry_in, responses, instants_max, steps)
-        };
+        let mut add =
+            |carry_in: &CarryIn| self.add_steps_of_window(carry_in, responses, instants_max, steps);
         for size in self.carry_in_sizes(responses) {
             add(&self.carry_in(size, responses))?;
         }

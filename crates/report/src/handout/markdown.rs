@@ -68,7 +68,8 @@ impl Sheet for Markdown {
     fn note(&mut self, _text: &str) {}
 
     fn facts(&mut self, rows: &[(&str, String)]) {
-        let line = |(label, value): &(&str, String)| format!("- {}: {}", plain(label), plain(value));
+        let line =
+            |(label, value): &(&str, String)| format!("- {}: {}", plain(label), plain(value));
         let lines: Vec<String> = rows.iter().map(line).collect();
         if !lines.is_empty() {
             self.block(&lines.join("\n"));

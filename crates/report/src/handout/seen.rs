@@ -174,8 +174,10 @@ fn count(count: Option<u64>) -> Option<String> {
 /// Writes response times as a table and as charts.
 fn responses(sheet: &mut impl Sheet, rows: &[Responses], sources: &[SourceRecord]) {
     let jobs = |source: &SourceRecord| source.response_ns_steps.iter().map(|step| step.1).sum();
-    let columns: Vec<_> =
-        COLUMNS.into_iter().filter(|(_, cell)| rows.iter().any(|row| cell(row).is_some())).collect();
+    let columns: Vec<_> = COLUMNS
+        .into_iter()
+        .filter(|(_, cell)| rows.iter().any(|row| cell(row).is_some()))
+        .collect();
     let header: Vec<_> =
         ["name", "requests"].into_iter().chain(columns.iter().map(|column| column.0)).collect();
     let cells = rows.iter().enumerate().map(|(index, row)| {

@@ -101,7 +101,8 @@ impl CurvesRecord {
 impl DrawnRecord {
     /// Checks that the line is the one between the two curves that shows the bound.
     fn check_line(&self) -> Result<(), &'static str> {
-        let argument = Argument::from_name(&self.argument).ok_or("curves of an unknown argument")?;
+        let argument =
+            Argument::from_name(&self.argument).ok_or("curves of an unknown argument")?;
         let reading = argument.reading();
         let line = longest(reading, &self.requested_ns_steps, &self.served_ns_steps);
         let line = line.map(|it| (it.requests, it.from.ns(), it.to.ns()));
