@@ -263,3 +263,24 @@ fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
         TaskAssessment { .. } => Limit::Deadline { task },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{BatchTable, Duration};
+
+    use super::*;
+
+    #[test]
+    fn the_premise_of_costs_names_its_tasks_unless_they_are_all() {
+        let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
+        let workload = Workload::new("disk", 1, table);
+        for (only_of, said) in [
+            (None, "the bound `mixed` holds"),
+            (Some(&["a"][..]), "the bound `mixed` (of a alone) holds"),
+            (Some(&["a", "b", "c"][..]), "the bound `mixed` (of a and 2 more alone) holds"),
+        ] {
+            let premise = rests_on_costs(&workload, only_of);
+            assert!(premise.text.starts_with(said), "{}", premise.text);
+        }
+    }
+}

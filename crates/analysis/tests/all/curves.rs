@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_analysis::curves::{Argument, Curves, Reading, curves};
-use tidegate_analysis::{Assessment, assess};
+use tidegate_analysis::{Assessment, BoundName, assess, explain};
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{PolicyName, Workload};
 
@@ -93,4 +93,27 @@ fn curves_show_the_bound_of_every_task() {
     assert!(drawn(Argument::FifoBehindLoops) > 20, "{found:?}");
     // Bounds by a search whose steps are not found again.
     assert!(found.get(&None).copied().unwrap_or(0) < 20, "{found:?}");
+}
+
+/// Goal: a bound by costs takes curves and steps from its own task only. Method: an assessment in
+/// which the bound of one of two tasks is said to rest on costs.
+#[test]
+fn only_the_bound_that_rests_on_costs_has_no_curves() {
+    let workload = workload(&[4, 7, 9], &(task("a", 1, 1, 60) + &task("b", 1, 2, 90)));
+    let mut assessment = assess(&workload, PolicyName::Dqf);
+    let all = curves(&workload, &assessment);
+    assert!(all.iter().all(|group| group.curves.is_ok()) && !assessment.rests_on_costs());
+    assert!(explain(&workload, &assessment).iter().all(Option::is_some));
+    let (bound, _) = assessment.tasks[1].response_max.unwrap();
+    assessment.tasks[1].response_max = Some((bound, BoundName::Mixed));
+    assert!(assessment.rests_on_costs() && !assessment.rests_on_costs_alone());
+    let drawn: BTreeMap<usize, bool> = curves(&workload, &assessment)
+        .iter()
+        .flat_map(|group| group.tasks.iter().map(|&task| (task, group.curves.is_ok())))
+        .collect();
+    assert_eq!(drawn, BTreeMap::from([(0, true), (1, false)]));
+    let explained = explain(&workload, &assessment);
+    assert_eq!([0, 1].map(|task| explained[task].is_some()), [true, false]);
+    assessment.tasks[0].response_max = assessment.tasks[1].response_max;
+    assert!(assessment.rests_on_costs_alone());
 }
