@@ -11,8 +11,8 @@ mod check;
 mod command_line;
 mod cpu;
 mod ctl;
-#[cfg(test)]
 mod distinct_files;
+#[cfg(test)]
 mod documented_commands;
 mod drive;
 mod failure;

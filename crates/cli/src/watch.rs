@@ -45,6 +45,12 @@ const PAUSE: HostDuration = HostDuration::from_millis(100);
 
 /// Runs the command.
 pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
+    check_distinct(&[
+        ("-o", arguments.output.as_deref()),
+        ("--metrics", arguments.metrics.as_deref()),
+        ("--result", arguments.result.as_deref()),
+        ("--log", arguments.log.log.as_deref()),
+    ])?;
     let disk = find(&arguments.device)?;
     let devices = disk.numbers().ok_or_else(|| {
         Failure::input(
@@ -52,12 +58,6 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
             "is sysfs mounted at /sys?",
         )
     })?;
-    check_distinct(&[
-        ("-o", arguments.output.as_deref()),
-        ("--metrics", arguments.metrics.as_deref()),
-        ("--result", arguments.result.as_deref()),
-        ("--log", arguments.log.log.as_deref()),
-    ])?;
     let output = arguments.output.as_deref().map(NewFile::prepare).transpose();
     let output = output.map_err(|fault| Failure::of_file(&fault))?;
     let metrics = MetricsFile::of(arguments)?;

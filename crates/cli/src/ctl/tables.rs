@@ -137,12 +137,12 @@ pub(super) fn statistics_answer(seen: &Statistics) -> Answer {
 pub(super) fn notes(seen: &Statistics, status: Option<&Status>) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(status) = status {
-        let text = guarantee(status);
+        let says = guarantee(status);
         notes.push(match status.guarantee() {
-            Guarantee::Stands { failed: 0 } => Note::plain("Guarantee", text),
-            Guarantee::NotRequested => Note::doubtful("Guarantee", text),
+            Guarantee::Stands { failed: 0 } => Note::plain("Guarantee", says),
+            Guarantee::NotRequested => Note::doubtful("Guarantee", says),
             Guarantee::Stands { .. } | Guarantee::Degraded | Guarantee::NotProved => {
-                Note::bad("Guarantee", text)
+                Note::bad("Guarantee", says)
             }
         });
         let of_host = if status.real_time.is_granted { Note::plain } else { Note::doubtful };

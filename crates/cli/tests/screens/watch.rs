@@ -10,5 +10,7 @@ screens! {
         "tidegate watch sdq --learn",
         "tidegate watch sdq house.toml --learn -o a.workload.toml",
         "tidegate watch sdq --duration 60",
+        "tidegate watch sdq --learn -o a.toml --log ./a.toml",
+        "tidegate watch sdq --metrics a.prom --result a.prom",
     ];
 }
