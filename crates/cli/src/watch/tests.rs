@@ -104,10 +104,9 @@ fn shown(title: &str, report: &impl Report, is_json: bool) -> String {
     text
 }
 
-/// Goal: the page of a watch shows responses against bounds, what was broken, and what the proof
-/// rests on. Method: the result of a watch, read again.
-#[test]
-fn a_watch_has_a_page() {
+/// Returns the result of a watch, read again; `doubts` adds lost events and takes the settings of
+/// `tune` and the kernel's classes away.
+fn result_of(requests: &[Request], doubts: bool) -> [NamedResult; 1] {
     let file = WorkloadFile::parse(WORKLOAD).unwrap();
     let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
     let workload = file.bind(drive).unwrap();
@@ -116,23 +115,54 @@ fn a_watch_has_a_page() {
     let limits = assessment.tolerant_plan(&workload).limits;
     let declared = Declared::of(&file, &workload, &bounds);
     let mut watcher = Watcher::new(Time::ZERO, ByName, Some(declared), Some(&limits));
-    observe(&mut watcher, &requests(61));
+    if doubts {
+        // Before the request that waits at the end, which would be given up.
+        watcher.lose(17);
+    }
+    observe(&mut watcher, requests);
     let seen = watcher.seen(at(5_000));
-    let (device, assessed, drift) = ("sdb", Some(&assessment), Some(&[][..]));
-    let report =
-        WatchReport::of(Watched { device, seen, assessment: assessed, tells_class: true, drift });
+    let (device, assessed, drift) = ("sdb", Some(&assessment), (!doubts).then_some(&[][..]));
+    let watched = Watched { device, seen, assessment: assessed, tells_class: !doubts, drift };
+    let report = WatchReport::of(watched);
     let result = ResultFile::of(ResultCommand::Watch, &report, vec![report.record(seen)]);
     let result = result.with_premises(&assessment.premises, None).to_text();
     let result = ResultFile::read(&result).unwrap();
     let origin = FileOrigin { name: "w.json".to_owned(), sha256: "12".to_owned(), modified: None };
-    let named = [NamedResult::of(origin, result).unwrap()];
-    let text = markdown(&named);
-    for said in ["- Device: sdb", "- Watched for: 5s", "- Verdict: ", "| recorder", "### Programs"]
-    {
-        assert!(text.contains(said), "{said}: {text}");
-    }
+    [NamedResult::of(origin, result).unwrap()]
+}
+
+/// Goal: the page of a watch shows responses against bounds, what was broken, what weakens it, and
+/// what the proof rests on. Method: the results of two watches; in the second one, everything that
+/// a watch can doubt happens.
+#[test]
+fn a_watch_has_a_page() {
+    let named = result_of(&requests(61), false);
     assert!(page(&named).matches("<svg class=\"chart\"").count() >= 4);
-    insta_of_page(&text);
+    let others = [
+        (3_000, 3_010, 8, "rogue"),
+        (3_020, 3_021, 8, "a\u{202e}b @all"),
+        (3_120, 3_130, 512, "low"),
+        (3_135, 3_136, 8, "gone"),
+    ];
+    let doubtful = result_of(&[&requests(9_000)[..], &others].concat(), true);
+    let text = markdown(&doubtful);
+    for said in [
+        "the disk was not tuned",
+        "17 events lost",
+        "rogue: 1 request in the real-time class, which no task declares",
+        "backup: names no unit",
+        "waited still at the end, for up to 1800.000ms",
+        "counts in its thread's class",
+        "of threads that had ended",
+        "| class | process |",
+        "a?b @&#8203;all",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+        // HTML has the same words.
+        let html = said.replace("&#8203;", "").replace("| class | process |", "<th>process</th>");
+        assert!(page(&doubtful).contains(&html), "{html}");
+    }
+    insta_of_page(&format!("{}\n{text}", markdown(&named)));
 }
 
 /// Keeps the page as it is.
