@@ -101,13 +101,15 @@ fn tick_of_y(svg: &mut String, chart: &Chart, value: u64, label: &str) {
     };
     let label = escaped(label);
     // A line would show through the cells of a heat map, behind their texts.
-    if !layer::is_translucent(chart) {
-        line(svg, format_args!("<path class=\"grid\" d=\"M{LEFT} {y}H{RIGHT}\"/>"));
-    }
+    let grid = if layer::is_translucent(chart) {
+        String::new()
+    } else {
+        format!("<path class=\"grid\" d=\"M{LEFT} {y}H{RIGHT}\"/>")
+    };
     line(
         svg,
         format_args!(
-            "<text class=\"tick\" x=\"{x}\" y=\"{y}\" dy=\"4\" text-anchor=\"end\"{fit}>{label}</text>"
+            "{grid}<text class=\"tick\" x=\"{x}\" y=\"{y}\" dy=\"4\" text-anchor=\"end\"{fit}>{label}</text>"
         ),
     );
 }
