@@ -300,7 +300,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("report/src/drive/list.rs", 1, "names a command"),
     ("report/src/page/wrap.rs", 1, "the start of a command"),
     ("report/src/tune.rs", 1, "names a command"),
-    ("report/src/watch/text.rs", 1, "names a command"),
+    ("report/src/watch/notes.rs", 1, "names a command"),
     ("studies/src/study.rs", 1, "a misspelt study"),
     ("tune/src/install.rs", 2, "the origin of a file, with the undo that `tune_made` runs"),
     ("tune/src/refusal.rs", 1, "names a command"),
