@@ -107,7 +107,7 @@ mod tests {
     fn steps_add_up_to_the_bound() {
         let times = [4, 7, 9, 12, 14, 15].map(Duration::from_ms);
         let table = BatchTable::new(&times).unwrap();
-        let (mut found, mut windows) = ([0; 2], 0);
+        let mut found = [0; 2];
         for (count, period_ms, batch_max, fill) in
             combinations(&[3, 5, 8], &[20, 40, 90], &[1, 2, 6])
         {
@@ -120,7 +120,6 @@ mod tests {
             let table = table.clone();
             let system = System { tasks: tasks.into(), table, batch_max, best_effort_fill };
             let verdicts = crate::dqf::tight(&system).unwrap();
-            windows += compare_limits(&system);
             for (steps, verdict) in steps(&system).into_iter().zip(verdicts) {
                 let Some(steps) = steps else { continue };
                 let total = steps.response_ns(&system).map(Duration::from_ns);
@@ -129,28 +128,38 @@ mod tests {
             }
         }
         assert!(found.iter().all(|&count| count > 10), "{found:?}");
-        assert!(windows > 10, "{windows}");
     }
 
-    /// Compares the steps without, with few and with many instants at which requests are counted.
-    /// Returns for how many kinds they are counted inside a window.
-    fn compare_limits(system: &System) -> usize {
-        let [none, few, all] = [0, 2, 4_096].map(|limit| derivations(system, limit));
+    /// Goal: a limit on the instants changes only whether requests are counted. Method: systems
+    /// whose responses exceed periods, so that windows give their bounds.
+    #[test]
+    fn a_limit_on_instants_leaves_the_steps() {
+        let table = BatchTable::new(&[3, 5, 6, 7].map(Duration::from_ns)).unwrap();
         let mut windows = 0;
-        for ((none, few), all) in none.iter().zip(&few).zip(&all) {
-            let Some(all) = all else {
-                assert_eq!((none, few), (&None, &None));
-                continue;
+        let requests = || (1..=4).flat_map(|own| (1..=4).map(move |other| (own, other)));
+        let periods = (6..40).flat_map(|period| [1, 2, 5, 9].map(|gap| (period, period + gap)));
+        for ((period, next), (own, other)) in
+            periods.flat_map(|periods| requests().map(move |requests| (periods, requests)))
+        {
+            let task = |(requests, period)| {
+                let period = Duration::from_ns(period);
+                SporadicTask { requests, period, deadline: period }
             };
-            let [none, few] = [none, few].map(|it| it.as_ref().expect("steps, as with all"));
-            assert_eq!((none.steps, few.steps), (all.steps, all.steps));
-            let instants = all.requested.as_ref().expect("few enough").len();
-            assert!(few.requested.as_ref().is_none_or(|it| it.len() <= 2));
-            // Without a limit only those are counted that are all released at the start.
-            assert!(none.requested.is_some() <= (instants == 1), "{all:?}");
-            windows += usize::from(instants > 2 && none.requested.is_none());
+            let tasks = [(own, period), (other, next)].map(task).to_vec().into();
+            let table = table.clone();
+            let system = System { tasks, table, batch_max: 4, best_effort_fill: 0 };
+            let [none, one, all] = [0, 1, 4_096].map(|limit| derivations(&system, limit));
+            for ((none, one), all) in none.iter().zip(&one).zip(&all) {
+                let steps = |it: &Option<Derivation>| it.as_ref().map(|it| it.steps);
+                assert_eq!([steps(none), steps(one)], [steps(all); 2]);
+                let counted = |it: &Option<Derivation>| it.as_ref()?.requested.clone();
+                let Some(instants) = counted(all).map(|it| it.len()) else { continue };
+                assert!(counted(one).is_none_or(|it| it.len() == 1));
+                assert!(counted(none).is_none() || instants == 1, "{all:?}");
+                windows += usize::from(instants > 1 && counted(one).is_none());
+            }
         }
-        windows
+        assert!(windows > 10, "{windows}");
     }
 
     fn combinations(
