@@ -196,7 +196,9 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     let optional = ["flushes", "p99.9", "tokens", "beyond", "p50", "outstanding", "data", "failed"];
     page.put(Table::of_columns(&columns, 1).optional(&optional));
     writeln!(page);
-    notes(seen, None).iter().for_each(|note| page.note(note));
+    for note in notes(seen, None) {
+        page.note(&note);
+    }
 }
 
 /// Names so many of an export's requests, for example `7 of 9 requests to "a"`.

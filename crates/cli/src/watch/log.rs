@@ -129,7 +129,7 @@ mod tests {
         let (mut log, began) = (WatchLog::of(rows), Time::from_ns(1_000));
         let mut said = Vec::new();
         let one = || vec![served(None, 1_200, Operation::Read)];
-        let give_up = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let give_up = std::time::Instant::now() + std::time::Duration::from_mins(1);
         while said.is_empty() && std::time::Instant::now() < give_up {
             said.extend(log.put(one(), began));
         }

@@ -122,8 +122,8 @@ fn result_of(requests: &[Request], doubts: bool) -> [NamedResult; 1] {
     observe(&mut watcher, requests);
     let seen = watcher.seen(at(5_000));
     let (device, assessed, drift) = ("sdb", Some(&assessment), (!doubts).then_some(&[][..]));
-    let watched = Watched { device, seen, assessment: assessed, tells_class: !doubts, drift };
-    let report = WatchReport::of(watched);
+    let inputs = Watched { device, seen, assessment: assessed, tells_class: !doubts, drift };
+    let report = WatchReport::of(inputs);
     let result = ResultFile::of(ResultCommand::Watch, &report, vec![report.record(seen)]);
     let result = result.with_premises(&assessment.premises, None).to_text();
     let result = ResultFile::read(&result).unwrap();
