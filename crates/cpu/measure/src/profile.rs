@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The measuring thread: pinned, with locked memory, at a real-time priority if granted.
 
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -27,6 +28,9 @@ use super::trace::Trace;
 /// The largest number of gaps in one measurement, 24 bytes each: a measurement with more than one
 /// gap every two microseconds ends early.
 const GAPS_MAX: usize = 1 << 18;
+
+/// The priorities of SCHED_FIFO that leave one above for the synthetic load.
+const PRIORITIES: RangeInclusive<u8> = 1..=98;
 
 /// The number of interrupts listed by name.
 const INTERRUPTS_NAMED: usize = 6;
@@ -55,6 +59,16 @@ pub enum CpuProfileError {
     /// The synthetic load is invalid.
     #[error(transparent)]
     SyntheticLoad(#[from] SyntheticLoadError),
+    /// The priority leaves none above for the synthetic load, or is no priority of SCHED_FIFO.
+    #[error(
+        "priority {priority} is not between {} and {}: the synthetic load has the priority above",
+        PRIORITIES.start(),
+        PRIORITIES.end()
+    )]
+    Priority {
+        /// The priority.
+        priority: u8,
+    },
     /// The processor does not exist, or this thread may not use it.
     #[error("the thread cannot run on processor {cpu} ({reason}); this process may use {allowed}")]
     Processor {
@@ -84,10 +98,7 @@ pub enum CpuProfileError {
 /// MiB of memory.
 ///
 /// # Errors
-/// If nothing was measured.
-///
-/// # Panics
-/// If the priority is not 1 to 98: the synthetic load is one above.
+/// If a parameter is invalid, or nothing was measured.
 pub fn profile(
     params: &CpuProfileParams,
     mut progress: impl FnMut(CpuProgress),
@@ -95,6 +106,9 @@ pub fn profile(
 ) -> Result<CpuMeasurement, CpuProfileError> {
     let lengths = params.intervals.lengths()?;
     params.synthetic_load.map(SyntheticLoad::checked).transpose()?;
+    if let Some(priority) = params.priority.filter(|it| !PRIORITIES.contains(it)) {
+        return Err(CpuProfileError::Priority { priority });
+    }
     let affinity = reachable(params.cpu)?;
     let (done, is_over) = (&AtomicU64::new(0), &AtomicBool::new(false));
     let (so_far, mut kept) = (&Mutex::new(None), Instant::now());
@@ -362,6 +376,10 @@ mod tests {
             CpuProfileError::Processor { cpu: 1_000, .. }
         ));
         assert!(matches!(with(&|it| it.intervals.count = 0), CpuProfileError::Plan(_)));
+        for priority in [0, 99, 255] {
+            let refused = with(&|it| it.priority = Some(priority));
+            assert!(refused.to_string().contains("not between 1 and 98"), "{refused}");
+        }
         let greedy =
             SyntheticLoad { execution: Duration::from_us(9_900), period: Duration::from_ms(10) };
         assert!(matches!(
