@@ -3,8 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The labels of a sample.
+type Labels = BTreeMap<String, String>;
+
 /// A sample: its labels and its value.
-type Sample = (BTreeMap<String, String>, f64);
+type Sample = (Labels, f64);
 
 /// A parsed page: types, and samples by full name.
 #[derive(Debug, Default)]
@@ -48,6 +51,8 @@ impl Page {
     ) -> Result<Self, String> {
         let mut page = Self::default();
         let (mut helped, mut family) = (BTreeSet::new(), String::new());
+        // Labels by name: a comparison with each earlier sample would be quadratic.
+        let mut said: BTreeMap<String, BTreeSet<Labels>> = BTreeMap::new();
         for line in body.lines() {
             let fault = |what: &str| Err(format!("{what}: {line}"));
             if let Some(rest) = line.strip_prefix("# ") {
@@ -73,18 +78,16 @@ impl Page {
             {
                 return fault("not of the family before it");
             }
-            let of_name = page.samples.entry(name).or_default();
-            if of_name.iter().any(|(others, _)| *others == labels) {
+            if !said.entry(name.clone()).or_default().insert(labels.clone()) {
                 return fault("said twice");
             }
-            of_name.push((labels, value));
+            page.samples.entry(name).or_default().push((labels, value));
         }
         page.check_histograms()?;
         Ok(page)
     }
 
     /// Checks that buckets grow, end with +Inf, and agree with the count.
-    #[expect(clippy::float_cmp, reason = "both counts are integers as they were written")]
     fn check_histograms(&self) -> Result<(), String> {
         for (name, _) in self.types.iter().filter(|(_, kind)| *kind == "histogram") {
             let of = |suffix: &str| self.samples.get(&format!("{name}{suffix}"));
@@ -96,23 +99,22 @@ impl Page {
             if !sums.iter().map(|it| &it.0).eq(counts.iter().map(|it| &it.0)) {
                 return Err(format!("{name} has not a sum for each count"));
             }
-            let mut left = buckets.len();
+            let mut by_labels: BTreeMap<Labels, Vec<(&str, f64)>> = BTreeMap::new();
+            for (labels, count) in buckets {
+                let mut others = labels.clone();
+                others.remove("le");
+                let limit = labels.get("le").ok_or(format!("{name} {labels:?} has no limit"))?;
+                by_labels.entry(others).or_default().push((limit, *count));
+            }
             for (labels, count) in counts {
-                let of_these = |sample: &&Sample| {
-                    let mut others = sample.0.clone();
-                    others.remove("le").is_some() && others == *labels
-                };
-                let buckets: Vec<_> = buckets.iter().filter(of_these).collect();
-                left -= buckets.len();
-                let is_growing = buckets.is_sorted_by(|a, b| {
-                    a.1 <= b.1 && number(&a.0["le"]).unwrap() < number(&b.0["le"]).unwrap()
-                });
-                let last = buckets.last().ok_or("no buckets")?;
-                if !is_growing || last.0["le"] != "+Inf" || last.1 != *count {
+                let buckets = by_labels.remove(labels).ok_or("no buckets")?;
+                let is_growing = buckets
+                    .is_sorted_by(|a, b| a.1 <= b.1 && number(a.0).unwrap() < number(b.0).unwrap());
+                if !is_growing || buckets.last() != Some(&("+Inf", *count)) {
                     return Err(format!("{name} {labels:?}: {buckets:?}"));
                 }
             }
-            if left > 0 {
+            if !by_labels.is_empty() {
                 return Err(format!("{name} has buckets without a count"));
             }
         }
@@ -160,14 +162,14 @@ fn number(text: &str) -> Result<f64, String> {
 }
 
 /// Parses `name{label="value",..} 1.5`.
-fn sample(line: &str) -> Result<(String, BTreeMap<String, String>, f64), String> {
+fn sample(line: &str) -> Result<(String, Labels, f64), String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let end = line.find(|c| !is_name(c)).ok_or("a name alone")?;
     let (name, mut rest) = line.split_at(end);
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(format!("no name: {line}"));
     }
-    let mut labels = BTreeMap::new();
+    let mut labels = Labels::new();
     if let Some(inner) = rest.strip_prefix('{') {
         rest = inner;
         while !rest.starts_with('}') {
