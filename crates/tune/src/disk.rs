@@ -51,6 +51,8 @@ pub struct Disk {
     root: Root,
     name: String,
     directory: PathBuf,
+    /// The name for the files of a disk that is gone, from its records; `None` if it is there.
+    recorded_as: Option<String>,
 }
 
 impl Disk {
@@ -71,7 +73,30 @@ impl Disk {
         if directory.join("partition").exists() {
             directory.pop();
         }
-        Ok(Self { root: root.clone(), name: file_name(&directory), directory })
+        Ok(Self { root: root.clone(), name: file_name(&directory), directory, recorded_as: None })
+    }
+
+    /// Returns a disk that is gone: its kernel's name was `name`, and its records have the name
+    /// `recorded_as` ([`Disk::file_name`]). It has no attributes.
+    pub fn gone(root: &Root, name: &str, recorded_as: &str) -> Self {
+        let directory = root.at("sys/devices/gone");
+        let recorded_as = Some(recorded_as.to_owned());
+        Self { root: root.clone(), name: name.to_owned(), directory, recorded_as }
+    }
+
+    /// Returns whether it is gone.
+    pub const fn is_gone(&self) -> bool {
+        self.recorded_as.is_some()
+    }
+
+    /// Returns all disks of a machine, with those that are built on others.
+    pub fn all(root: &Root) -> Vec<Self> {
+        let names = names_in(&root.at("sys/class/block")).into_iter();
+        let mut disks: Vec<_> = names.filter_map(|name| Self::find(root, &name).ok()).collect();
+        // Each partition was found as its disk.
+        disks.sort_by(|a, b| a.name.cmp(&b.name));
+        disks.dedup_by(|a, b| a.name == b.name);
+        disks
     }
 
     /// Returns the kernel's name for it.
@@ -119,6 +144,9 @@ impl Disk {
     /// letters and digits.
     pub fn file_name(&self) -> String {
         const NAME_MAX: usize = 80;
+        if let Some(name) = &self.recorded_as {
+            return name.clone();
+        }
         let name = self.wwid().unwrap_or_else(|| self.name().to_owned());
         format!("{:.NAME_MAX$}-{:08x}", slug(&name), hash(&name))
     }
@@ -170,6 +198,16 @@ impl Disk {
     pub(crate) fn partitions(&self) -> Vec<PathBuf> {
         let entries = names_in(&self.directory).into_iter().map(|name| self.path(&name));
         entries.filter(|path| path.join("partition").exists()).collect()
+    }
+
+    /// Returns the kernel's names of all paths to this disk: of each device with its permanent name,
+    /// itself included. Hidden ones do not count, because only the kernel uses them.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let Some(wwid) = self.wwid() else { return vec![self.name.clone()] };
+        let is_path = |disk: &Self| {
+            disk.number("hidden").is_none_or(|it| it == 0) && disk.wwid().as_ref() == Some(&wwid)
+        };
+        Self::all(&self.root).into_iter().filter(is_path).map(|disk| disk.name).collect()
     }
 
     /// Returns the devices that are built on this disk or on a partition of it.

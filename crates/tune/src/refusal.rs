@@ -25,6 +25,20 @@ pub enum Refusal {
         /// Its name.
         name: String,
     },
+    /// A disk with several paths, or one of them.
+    #[error(
+        "the disk behind `{name}` has several paths ({}), and the requests do not pass the scheduler of a path: {}",
+        list(.paths),
+        instead_of_paths(.map.as_deref())
+    )]
+    Multipath {
+        /// Its name.
+        name: String,
+        /// The paths.
+        paths: Vec<String>,
+        /// The name below `/dev/mapper` of the device that joins the paths.
+        map: Option<String>,
+    },
     /// A device above the disk sends the requests from threads of its own.
     #[error(
         "`{holder}` is built on this disk and sends requests from its own threads ({kind}), so the I/O class \
@@ -177,6 +191,9 @@ impl Disk {
     /// Returns every reason for which this disk cannot be tuned for any demand, with `depth`
     /// requests on the device. They can arise after it was tuned.
     pub fn standing_refusals(&self, depth: u32) -> Vec<Refusal> {
+        if let Some(refusal) = self.multipath() {
+            return vec![refusal];
+        }
         let disks = self.slaves();
         if !disks.is_empty() {
             return vec![Refusal::BuiltOn { name: self.name().to_owned(), disks }];
@@ -203,6 +220,28 @@ impl Disk {
     /// Returns whether it is built on other devices or on a file.
     fn is_no_disk(&self) -> bool {
         !self.slaves().is_empty() || self.path("loop").exists()
+    }
+
+    /// Returns the refusal of a disk with several paths. The device mapper's device sends each request
+    /// to a path's queue itself. All paths have one permanent name, so a rule and a record would be for
+    /// all of them.
+    ///
+    /// # Source
+    /// `blk_insert_cloned_request` in `block/blk-mq.c` of Linux 6.1 and 6.12.
+    fn multipath(&self) -> Option<Refusal> {
+        let is_map = |disk: &Self| disk.text("dm/uuid").is_some_and(|it| it.starts_with("mpath-"));
+        let map = [self.clone()].into_iter().chain(self.holders()).find(is_map);
+        let paths = match &map {
+            Some(map) => map.slaves(),
+            None => self.paths(),
+        };
+        let name = self.name().to_owned();
+        let map_name = map.as_ref().and_then(|map| map.text("dm/name"));
+        (map.is_some() || paths.len() > 1).then_some(Refusal::Multipath {
+            name,
+            paths,
+            map: map_name,
+        })
     }
 
     fn hypervisor(&self) -> Option<Refusal> {
@@ -254,6 +293,14 @@ impl Disk {
         let crypt = uuid.starts_with("CRYPT-").then(|| "CRYPT".to_owned());
         let kind = crypt.or_else(|| self.text("md/level"))?;
         Some(Refusal::ClassLost { holder: self.name().to_owned(), kind })
+    }
+}
+
+/// Returns the remedy for a disk with several paths, which this device joins.
+fn instead_of_paths(map: Option<&str>) -> String {
+    match map {
+        Some(map) => format!("serve `/dev/mapper/{map}` with `tidegate serve` instead"),
+        None => "join them with multipath, and serve the result with `tidegate serve`".to_owned(),
     }
 }
 

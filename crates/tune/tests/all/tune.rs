@@ -371,6 +371,51 @@ fn a_volume_on_the_disk_is_no_reason_and_cannot_be_tuned_itself() {
     assert_eq!(refusals, [Refusal::BuiltOn { name: "dm-1".to_owned(), disks }]);
 }
 
+/// Goal: a path to a disk is never tuned alone: a rule with the disk's name would be for all paths, and
+/// the device that joins them does not use their schedulers. Method: a second path, then the device
+/// that joins both, then this device with one path left; and disks that are no paths.
+#[test]
+fn paths_of_one_disk_are_refused() {
+    const OTHER: &str = "sys/devices/pci0000:00/ata2/host3/target3:0:0/3:0:0:0";
+    let machine = Machine::new();
+    let disk = machine.disk();
+    let name = fs::read_to_string(machine.at(&format!("{DEVICE}/wwid"))).expect("a name");
+    let other = format!("{OTHER}/block/sdb");
+    machine.write(&format!("{other}/sdb1/partition"), "1\n");
+    machine.link(&format!("{other}/device"), "../../../3:0:0:0");
+    machine.link("sys/class/block/sdb", &format!("../../../{other}"));
+    machine.link("sys/class/block/sdb1", &format!("../../../{other}/sdb1"));
+    let refusal = |name: &str, paths: &[&str], map: Option<&str>| Refusal::Multipath {
+        name: name.to_owned(),
+        paths: paths.iter().map(|&it| it.to_owned()).collect(),
+        map: map.map(str::to_owned),
+    };
+    for (wwid, hidden, refusals) in [
+        ("t10.ATA     TESTDISK  S-2\n", "0\n", vec![]),
+        (&name, "1\n", vec![]),
+        (&name, "0\n", vec![refusal("sda", &["sda", "sdb"], None)]),
+    ] {
+        machine.write(&format!("{OTHER}/wwid"), wwid);
+        machine.write(&format!("{other}/hidden"), hidden);
+        assert_eq!(disk.refusals(&DEMAND, None), refusals, "{wwid} {hidden}");
+    }
+    machine.write("sys/class/block/dm-0/dm/uuid", "mpath-TESTDISK\n");
+    machine.write("sys/class/block/dm-0/dm/name", "mpatha\n");
+    for (holder, slave) in [(DISK, "sda"), (&other, "sdb")] {
+        fs::create_dir_all(machine.at(&format!("{holder}/holders/dm-0"))).expect("a folder");
+        fs::create_dir_all(machine.at(&format!("sys/class/block/dm-0/slaves/{slave}"))).unwrap();
+    }
+    for name in ["sda", "sdb", "dm-0"] {
+        let expected = refusal(name, &["sda", "sdb"], Some("mpatha"));
+        assert_eq!(machine.find(name).refusals(&DEMAND, None), [expected], "{name}");
+    }
+    fs::remove_file(machine.at("sys/class/block/sdb")).expect("a link");
+    fs::remove_dir(machine.at("sys/class/block/dm-0/slaves/sdb")).expect("a folder");
+    assert_eq!(disk.refusals(&DEMAND, None), [refusal("sda", &["sda"], Some("mpatha"))]);
+    let said = disk.refusals(&DEMAND, None)[0].to_string();
+    assert!(said.ends_with("serve `/dev/mapper/mpatha` with `tidegate serve` instead"), "{said}");
+}
+
 #[test]
 fn a_file_behind_a_loop_device_is_refused() {
     let machine = Machine::new();
