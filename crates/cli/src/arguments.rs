@@ -2,6 +2,7 @@
 //! The arguments of every command; quantities carry their units, as in files.
 
 mod attach;
+mod disk;
 pub(crate) mod form;
 mod profile;
 mod service;
@@ -26,6 +27,7 @@ use crate::values::{grade, length, model, order, policy, quantity};
 
 use attach::{ATTACH_CODES, STATUS_CODES};
 pub(crate) use attach::{AttachArguments, AttachedArguments, MachineArguments};
+pub(crate) use disk::{ChangeArguments, DiskArguments};
 pub(crate) use profile::ProfileArguments;
 pub(crate) use service::{CtlArguments, CtlVerb, LogFormat, ServeArguments, TopArguments};
 use watch::WATCH_CODES;
@@ -205,33 +207,20 @@ pub(crate) struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct TuneArguments {
-    /// The disk: `/dev/sdb`, a partition of it, or a link to it.
-    #[arg(value_name = "DEVICE")]
-    pub(crate) device: String,
     /// The workload file (TOML).
-    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["undo", "status"])]
+    #[arg(value_name = "WORKLOAD", index = 2, required_unless_present_any = ["undo", "status"])]
     pub(crate) workload: Option<PathBuf>,
-    /// A drive file of this disk; overrides the workload's drive.
-    #[arg(long, value_name = "NAME|FILE")]
-    pub(crate) drive: Option<String>,
-    /// Apply the settings if the workload is proven; they last until the next restart.
-    #[arg(long)]
-    pub(crate) apply: bool,
-    /// Apply the settings if the workload is proven, and write a udev rule and drop-ins for the
-    /// workload's units that apply them again after a restart.
-    #[arg(long, conflicts_with = "apply")]
-    pub(crate) install: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArguments,
     /// Restore all values from before the first change, and remove all files that were written.
     #[arg(long, conflicts_with_all = ["workload", "apply", "install"])]
     pub(crate) undo: bool,
     /// Say whether the disk still has the settings that were applied.
     #[arg(long, conflicts_with_all = ["workload", "apply", "install", "undo"])]
     pub(crate) status: bool,
-    /// The directory with the `sys`, `etc` and `var` to use, for example a copy of another machine's.
-    #[arg(long, value_name = "DIRECTORY", default_value = "/")]
-    pub(crate) root: PathBuf,
+    #[command(flatten)]
+    pub(crate) disk: DiskArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }

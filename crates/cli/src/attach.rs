@@ -9,10 +9,10 @@ use std::path::Path;
 
 use tidegate_mapping::{Attachment, DeviceMapper, DeviceMapperError, Mapping, Way, name_of_own};
 use tidegate_report::attach::{AttachReport, Considered, DetachReport};
-use tidegate_tune::{Disk, Record};
+use tidegate_tune::{Disk, Record, Root};
 
 use crate::answer::Answer;
-use crate::arguments::{AttachArguments, AttachedArguments, MachineArguments};
+use crate::arguments::{AttachArguments, AttachedArguments, DiskArguments, MachineArguments};
 use crate::failure::Failure;
 use crate::{show, tune};
 use kernel::KernelWay;
@@ -27,11 +27,11 @@ const DMSETUP: &str = "dmsetup";
 
 /// Returns the device mapper. A rehearsal must not change the mappings of this machine.
 fn device_mapper(machine: &MachineArguments, is_change: bool) -> Result<DeviceMapper, Failure> {
-    if is_change && machine.root != Path::new("/") && machine.dmsetup == DMSETUP {
+    if is_change && machine.disk.root != Path::new("/") && machine.dmsetup == DMSETUP {
         return Err(Failure::input(
             format!(
                 "`{DMSETUP}` would change this machine, not the one in {}",
-                machine.root.display()
+                machine.disk.root.display()
             ),
             "name a program of the rehearsal with --dmsetup",
         ));
@@ -41,8 +41,8 @@ fn device_mapper(machine: &MachineArguments, is_change: bool) -> Result<DeviceMa
 
 /// Runs `attach`.
 pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
-    let disk = tune::find(&arguments.machine.root, &arguments.device)?;
-    if arguments.apply || arguments.install {
+    let disk = tune::find(&arguments.machine.disk)?;
+    if arguments.change.is_some() {
         end_what_is_over(&disk)?;
     }
     let attached = Attachment::of(&disk).map_err(|error| Failure::environment(&error))?;
@@ -111,7 +111,7 @@ fn by_stock(
     if let Some(reason) = taken(disk, way, attached) {
         return refuse(vec![reason]);
     }
-    let prepared = match tune::Prepared::new(disk, &arguments.workload, arguments.drive.clone()) {
+    let prepared = match tune::Prepared::new(disk, &arguments.workload, &arguments.change) {
         Ok(prepared) => prepared,
         Err(failure) if arguments.via.is_some() => return Err(failure),
         Err(failure) => return refuse(vec![failure.message()]),
@@ -120,14 +120,15 @@ fn by_stock(
     if !reasons.is_empty() {
         return refuse(reasons);
     }
-    if arguments.apply || arguments.install {
+    if arguments.change.is_some() {
         let is_installed =
-            arguments.install || attached.is_some_and(|attached| attached.is_installed);
+            arguments.change.install || attached.is_some_and(|attached| attached.is_installed);
         let boot = disk.root().boot();
-        let record = Attachment { way, is_installed, boot, mapping: None };
+        let device = Some(disk.name().to_owned());
+        let record = Attachment { device, way, is_installed, boot, mapping: None };
         record.save(disk).map_err(|error| Failure::environment(&error))?;
     }
-    let made = prepared.carry_out(disk, arguments.apply, arguments.install);
+    let made = prepared.carry_out(disk, &arguments.change);
     let is_untouched = || Record::of(disk).is_ok_and(|record| record.is_none());
     if made.is_err() && is_untouched() {
         Attachment::forget(disk).map_err(|error| Failure::environment(&error))?;
@@ -137,7 +138,7 @@ fn by_stock(
     let report = AttachReport::refused(disk.name(), arguments.via.is_some(), ways);
     let services = prepared.running(disk);
     let file_systems = disk.file_systems();
-    let stock = prepared.report(disk, arguments.install, extent, &services, &file_systems);
+    let stock = prepared.report(disk, &arguments.change, extent, &services, &file_systems);
     show::report_in(&report.stock(stock), arguments.form);
     Ok(Some(Answer::Yes))
 }
@@ -174,9 +175,34 @@ fn end_what_is_over(disk: &Disk) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Finds an attached disk, also one that is gone.
+fn attached_disk(arguments: &DiskArguments) -> Result<Disk, Failure> {
+    let DiskArguments { device, root } = arguments;
+    let found = tune::find(arguments);
+    if let Ok(disk) = &found
+        && (Attachment::of(disk).is_ok_and(|attached| attached.is_some())
+            || name_of_own(disk, &Mapping::uuid_of(disk)).is_some())
+    {
+        return found;
+    }
+    let gone = Attachment::gone(&Root::new(root), device, found.is_err())
+        .map_err(|error| Failure::environment(&error))?;
+    match &gone[..] {
+        [] => found,
+        [disk] => Ok(disk.clone()),
+        several => {
+            let names: Vec<_> = several.iter().map(Disk::file_name).collect();
+            Err(Failure::input(
+                format!("{} disks that are gone were called `{device}`", several.len()),
+                format!("name one by its record: {}", names.join(", ")),
+            ))
+        }
+    }
+}
+
 /// Runs `detach`.
 pub(crate) fn detach(arguments: &AttachedArguments) -> Result<Answer, Failure> {
-    let disk = tune::find(&arguments.machine.root, &arguments.device)?;
+    let disk = attached_disk(&arguments.machine.disk)?;
     end_what_is_over(&disk)?;
     let attached = Attachment::of(&disk).map_err(|error| Failure::environment(&error))?;
     let mut report = DetachReport {

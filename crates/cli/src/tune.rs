@@ -18,7 +18,7 @@ use tidegate_tune::{
 };
 
 use crate::answer::Answer;
-use crate::arguments::TuneArguments;
+use crate::arguments::{ChangeArguments, DiskArguments, TuneArguments};
 use crate::failure::Failure;
 use crate::show;
 
@@ -26,7 +26,7 @@ const POLICY: PolicyName = PolicyName::MqDeadlineTuned;
 
 /// Runs the command.
 pub(crate) fn tune(arguments: &TuneArguments) -> Result<Answer, Failure> {
-    let disk = find(&arguments.root, &arguments.device)?;
+    let disk = find(&arguments.disk)?;
     if arguments.undo {
         return undo(&disk, arguments);
     }
@@ -36,8 +36,8 @@ pub(crate) fn tune(arguments: &TuneArguments) -> Result<Answer, Failure> {
     make(&disk, arguments)
 }
 
-/// Finds a disk of the machine in the directory `root`.
-pub(crate) fn find(root: &Path, device: &str) -> Result<Disk, Failure> {
+/// Finds a disk.
+pub(crate) fn find(DiskArguments { device, root }: &DiskArguments) -> Result<Disk, Failure> {
     Disk::find(&Root::new(root), device).map_err(|error| {
         Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
     })
@@ -69,10 +69,11 @@ fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
 fn make(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     let path = arguments.workload.as_ref().expect("clap asks for it");
     check_not_attached(disk)?;
-    let prepared = Prepared::new(disk, path, arguments.drive.clone())?;
-    let extent = prepared.carry_out(disk, arguments.apply, arguments.install)?;
+    let change = &arguments.change;
+    let prepared = Prepared::new(disk, path, change)?;
+    let extent = prepared.carry_out(disk, change)?;
     let (services, file_systems) = (prepared.running(disk), disk.file_systems());
-    let report = prepared.report(disk, arguments.install, extent, &services, &file_systems);
+    let report = prepared.report(disk, change, extent, &services, &file_systems);
     show::report_in(&report, arguments.form);
     Ok(Answer::of(report.is_proven()))
 }
@@ -103,8 +104,9 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Proves the workload at `path` and finds the settings.
-    pub(crate) fn new(disk: &Disk, path: &Path, drive: Option<String>) -> Result<Self, Failure> {
-        let changes = Changes { drive: drive.map(DriveChoice::Named), ..Changes::default() };
+    pub(crate) fn new(disk: &Disk, path: &Path, change: &ChangeArguments) -> Result<Self, Failure> {
+        let drive = change.drive.clone().map(DriveChoice::Named);
+        let changes = Changes { drive, ..Changes::default() };
         let input = tidegate_commands::read(path, &changes, &[POLICY])?;
         let units = workload_file(path)?.units().to_vec();
         let measured = input.drive.identity.model.as_deref();
@@ -126,13 +128,12 @@ impl Prepared {
     pub(crate) fn carry_out(
         &self,
         disk: &Disk,
-        apply: bool,
-        install: bool,
+        change: &ChangeArguments,
     ) -> Result<Extent, Failure> {
         if !self.reasons().is_empty() {
             return Ok(Extent::Shown);
         }
-        match (apply, install) {
+        match (change.apply, change.install) {
             (_, true) if self.rule.is_none() => Err(Failure::input(
                 format!(
                     "no rule can name `{}` alone: its `device/wwid` is missing, or contains `|`, a \
@@ -172,7 +173,7 @@ impl Prepared {
     pub(crate) fn report<'a>(
         &'a self,
         disk: &'a Disk,
-        install: bool,
+        change: &ChangeArguments,
         extent: Extent,
         services: &'a [Running],
         file_systems: &'a [FileSystem],
@@ -184,7 +185,7 @@ impl Prepared {
             depth_max: self.proof.depth_max,
             refusals: &self.refusals,
             settings: &self.settings,
-            files: if install { &self.files } else { &[] },
+            files: if change.install { &self.files } else { &[] },
             services,
             file_systems,
             extent,

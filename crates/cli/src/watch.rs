@@ -20,17 +20,17 @@ use tidegate_model::Duration;
 use tidegate_platform::{NewFile, Scheduling, privileges};
 use tidegate_report::watch::{LearnReport, WatchReport, Watched};
 use tidegate_report::{ResultCommand, ResultFile};
-use tidegate_tune::{Disk, Root};
+use tidegate_tune::Disk;
 use tidegate_watch::{FileHead, Learnt, Session, TracefsError, workload_text};
 
 use crate::answer::Answer;
-use crate::arguments::WatchArguments;
+use crate::arguments::{DiskArguments, WatchArguments};
 use crate::distinct_files::check_distinct;
 use crate::failure::Failure;
 use crate::interrupt::Patience;
 use crate::live;
 use crate::result::Destination;
-use crate::show;
+use crate::{show, tune};
 
 use log::WatchLog;
 use metrics_file::MetricsFile;
@@ -150,9 +150,7 @@ impl Watching<'_> {
 }
 
 fn find(device: &str) -> Result<Disk, Failure> {
-    let disk = Disk::find(&Root::new("/"), device).map_err(|error| {
-        Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
-    })?;
+    let disk = tune::find(&DiskArguments { device: device.to_owned(), root: "/".into() })?;
     let below = disk.slaves();
     if below.is_empty() && disk.has_requests() {
         return Ok(disk);

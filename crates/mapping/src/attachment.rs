@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tidegate_tune::Disk;
+use tidegate_tune::{Disk, Root};
 
 /// The folder of all records, relative to the root.
 const FOLDER: &str = "var/lib/tidegate/attach";
@@ -41,6 +41,9 @@ impl Way {
 /// An attached disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
+    /// The kernel's name for the disk when it was attached; missing in records of earlier versions.
+    #[serde(default)]
+    pub device: Option<String>,
     /// The way.
     pub way: Way,
     /// Whether installed files attach the disk again at each boot.
@@ -63,6 +66,13 @@ pub struct Promise {
     /// The longest time that the plan allows from an event until the target has sent the requests
     /// that the event allows.
     pub submit_ns_max: u64,
+}
+
+impl Promise {
+    /// Returns the path of the disk in the table.
+    pub fn device(&self) -> Option<&str> {
+        self.table.split_whitespace().nth(3)
+    }
 }
 
 /// A record that cannot be read or written.
@@ -97,7 +107,7 @@ impl Attachment {
     /// If the record cannot be read.
     pub fn of(disk: &Disk) -> Result<Option<Self>, AttachmentError> {
         let is_now = |record: &Self| record.is_installed || record.boot == disk.root().boot();
-        Ok(Self::read(disk)?.filter(is_now))
+        Ok(Self::read(place(disk))?.filter(is_now))
     }
 
     /// Returns whether the record of a disk is from before a restart that ended the attachment.
@@ -105,11 +115,42 @@ impl Attachment {
     /// # Errors
     /// If the record cannot be read.
     pub fn is_over(disk: &Disk) -> Result<bool, AttachmentError> {
-        Ok(Self::read(disk)?.is_some() && Self::of(disk)?.is_none())
+        Ok(Self::read(place(disk))?.is_some() && Self::of(disk)?.is_none())
     }
 
-    fn read(disk: &Disk) -> Result<Option<Self>, AttachmentError> {
-        let path = place(disk);
+    /// Returns the attached disks of a machine that are gone and have this name: that of their
+    /// mapping, their path in its table, that of their record or, if `is_free`, the kernel's when they
+    /// were attached. Another disk can have the latter now.
+    ///
+    /// # Errors
+    /// If a record cannot be read.
+    pub fn gone(root: &Root, name: &str, is_free: bool) -> Result<Vec<Disk>, AttachmentError> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let present: Vec<_> = Disk::all(root).iter().map(Disk::file_name).collect();
+        let entries = fs::read_dir(root.at(FOLDER)).into_iter().flatten().flatten();
+        let mut disks = Vec::new();
+        for path in entries.map(|entry| entry.path()) {
+            let is_record = path.extension().is_some_and(|it| it == "json");
+            let stem = path.file_stem().and_then(|it| it.to_str()).filter(|_| is_record);
+            let Some(stem) = stem.filter(|stem| present.iter().all(|it| it != stem)) else {
+                continue;
+            };
+            let Some(record) = Self::read(path.clone())? else { continue };
+            let device = record.device.as_deref().unwrap_or(stem);
+            let is_mapping =
+                |promise: &Promise| promise.name == last || promise.device() == Some(name);
+            if record.mapping.as_ref().is_some_and(is_mapping)
+                || stem == last
+                || is_free && device == last
+            {
+                disks.push(Disk::gone(root, device, stem));
+            }
+        }
+        disks.sort_by_key(Disk::file_name);
+        Ok(disks)
+    }
+
+    fn read(path: PathBuf) -> Result<Option<Self>, AttachmentError> {
         match fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)

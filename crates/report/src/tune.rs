@@ -133,6 +133,10 @@ pub(crate) fn write_undone(page: &mut Page, undone: &Undone) {
         let threads = count(*threads, "thread");
         page.labelled("Class", format!("{}: {threads} as before", printable(unit)));
     }
+    if !undone.unreached.is_empty() {
+        let unreached = undone.unreached.join(", ");
+        page.labelled("Not restored", format!("{unreached}: the disk is gone"));
+    }
 }
 
 /// The parts of a report on settings.

@@ -21,12 +21,15 @@ pub struct Undone {
     pub files: Vec<String>,
     /// The services, with the number of threads that have their old class again.
     pub services: Vec<(String, usize)>,
+    /// The attributes that went with a disk that is gone.
+    pub unreached: Vec<String>,
 }
 
 impl Record {
     /// Restores every setting and class, removes every file, and forgets the disk. Settings are
     /// restored in the order in which they were made, because a change of the scheduler resets the
-    /// other settings. A class and a file that another disk's record needs stay.
+    /// other settings. A class and a file that another disk's record needs stay. A disk that is gone
+    /// has no settings to restore.
     ///
     /// # Errors
     /// The first value that cannot be restored. All other values are restored, and the record
@@ -38,6 +41,10 @@ impl Record {
         for Made { attribute, old, .. } in self.settings {
             // An attribute that was not there belongs to the scheduler, and goes with it.
             let Some(old) = old else { continue };
+            if disk.is_gone() {
+                undone.unreached.push(attribute);
+                continue;
+            }
             match set(disk, &attribute, &old) {
                 Ok(()) => undone.settings.push((attribute, old)),
                 Err(error) => first = first.and(Err(error)),

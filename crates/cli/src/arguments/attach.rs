@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tidegate_mapping::Way;
 
+use super::disk::{ChangeArguments, DiskArguments};
 use super::form::FormArguments;
 
 pub(super) const ATTACH_CODES: &str = "Exit codes: 0 proven (with --apply or --install: attached), 1 not proven or refused, 2 wrong \
@@ -16,40 +17,28 @@ pub(super) const STATUS_CODES: &str = "Exit codes: 0 attached and as it was made
 
 #[derive(Debug, Args)]
 pub(crate) struct AttachArguments {
-    /// The disk: `/dev/sdb`, a partition of it, or a link to it.
-    #[arg(value_name = "DEVICE")]
-    pub(crate) device: String,
     /// The workload file (TOML).
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: PathBuf,
     /// Take this way instead of the strongest that is possible.
     #[arg(long, value_name = "WAY")]
     pub(crate) via: Option<ViaArgument>,
-    /// A drive file of this disk; overrides the workload's drive.
-    #[arg(long, value_name = "NAME|FILE")]
-    pub(crate) drive: Option<String>,
     /// The name of the mapping below /dev/mapper [default: tidegate-DEVICE].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Attach the disk if the workload is proven; it stays attached until the next restart.
-    #[arg(long)]
-    pub(crate) apply: bool,
-    /// Attach the disk if the workload is proven, and write files that attach it again at each start.
-    #[arg(long, conflicts_with = "apply")]
-    pub(crate) install: bool,
+    #[command(flatten)]
+    pub(crate) change: ChangeArguments,
     #[command(flatten)]
     pub(crate) machine: MachineArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }
 
-/// The machine, which tests and rehearsals replace.
+/// A disk, and the program that changes its mappings; tests and rehearsals replace both.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArguments {
-    /// The directory with the `sys`, `proc`, `etc` and `var` to use, for example a copy of another
-    /// machine's.
-    #[arg(long, value_name = "DIRECTORY", default_value = "/")]
-    pub(crate) root: PathBuf,
+    #[command(flatten)]
+    pub(crate) disk: DiskArguments,
     /// The program that talks to the device mapper; a rehearsal with --root needs one of its own.
     #[arg(long, value_name = "PROGRAM", default_value = "dmsetup")]
     pub(crate) dmsetup: String,
@@ -57,9 +46,6 @@ pub(crate) struct MachineArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct AttachedArguments {
-    /// The disk: `/dev/sdb`, a partition of it, or a link to it.
-    #[arg(value_name = "DEVICE")]
-    pub(crate) device: String,
     #[command(flatten)]
     pub(crate) machine: MachineArguments,
     #[command(flatten)]

@@ -49,14 +49,14 @@ impl<'a> KernelWay<'a> {
         arguments: &AttachArguments,
         attached: Option<&Attachment>,
     ) -> Result<Self, Failure> {
-        let drive = arguments.drive.clone().map(DriveChoice::Named);
+        let drive = arguments.change.drive.clone().map(DriveChoice::Named);
         let changes = Changes { drive, ..Changes::default() };
         let input = tidegate_commands::read(&arguments.workload, &changes, &[])?;
         let file = tune::workload_file(&arguments.workload)?;
         let workload = input.workload;
         let assessment = assess(&workload, workload.policy);
         let plan = assessment.plan(&workload);
-        let is_change = arguments.apply || arguments.install;
+        let is_change = arguments.change.is_some();
         let device_mapper = super::device_mapper(&arguments.machine, is_change)?;
         let obstacles = of_machine(disk.root(), &device_mapper);
         let mut reasons: Vec<_> = obstacles.iter().map(Obstacle::to_string).collect();
@@ -139,7 +139,7 @@ impl<'a> KernelWay<'a> {
         arguments: &AttachArguments,
         attached: Option<&Attachment>,
     ) -> Result<(), Failure> {
-        if arguments.install {
+        if arguments.change.install {
             let Self { disk, settings, mapping, path, units, .. } = self;
             let path = path.as_deref().unwrap_or_default();
             let files = installed(disk, settings, mapping, path, units);
@@ -147,9 +147,10 @@ impl<'a> KernelWay<'a> {
                 Failure::input(nameless(disk), "write --apply instead of --install")
             })?;
         }
-        if arguments.apply || arguments.install {
-            self.make(arguments.install, attached)?;
-            self.extent = if arguments.install { Extent::Installed } else { Extent::Applied };
+        if arguments.change.is_some() {
+            self.make(arguments.change.install, attached)?;
+            self.extent =
+                if arguments.change.install { Extent::Installed } else { Extent::Applied };
         }
         Ok(())
     }
@@ -164,7 +165,8 @@ impl<'a> KernelWay<'a> {
         let mapping = Some(self.promise());
         let before = Record::of(self.disk).map_err(tune::failure)?;
         let files = before.map(|record| record.files()).unwrap_or_default();
-        record(&Attachment { way: Way::Kernel, is_installed, boot, mapping })?;
+        let device = Some(self.disk.name().to_owned());
+        record(&Attachment { device, way: Way::Kernel, is_installed, boot, mapping })?;
         let made = self.make_recorded();
         if made.is_err() {
             match attached {

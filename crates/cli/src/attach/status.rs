@@ -23,7 +23,7 @@ const LATE: &str = "a response of real time was longer than every bound: a unit 
 
 /// Runs `status`.
 pub(crate) fn status(arguments: &AttachedArguments) -> Result<Answer, Failure> {
-    let disk = tune::find(&arguments.machine.root, &arguments.device)?;
+    let disk = tune::find(&arguments.machine.disk)?;
     let attached = Attachment::of(&disk).map_err(|error| Failure::environment(&error))?;
     let record = Record::of(&disk).map_err(tune::failure)?.filter(|_| attached.is_some());
     let promise = attached.as_ref().and_then(|attached| attached.mapping.as_ref());

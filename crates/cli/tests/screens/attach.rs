@@ -142,6 +142,42 @@ screens! {
         "tidegate detach sda --root machine --dmsetup ./dmsetup",
         "find machine/etc machine/var -type f",
     ];
+    /// The disk is gone, and its kernel's name is free, or another disk has it.
+    attach_gone: [
+        "sh gate.sh",
+        "tidegate attach sda --workload gated.toml --root machine --dmsetup ./dmsetup --install --name fast --quiet",
+        "mv machine/sys/class/block/sda gone",
+        "touch machine/busy",
+        "tidegate detach sda --root machine --dmsetup ./dmsetup --quiet",
+        "rm machine/busy",
+        "tidegate detach sda --root machine --dmsetup ./dmsetup",
+        "find machine/etc machine/var machine/dev/mapper -type f",
+        "tidegate detach sda --root machine --dmsetup ./dmsetup",
+        "mv gone machine/sys/class/block/sda",
+        "tidegate attach sda --workload gated.toml --root machine --dmsetup ./dmsetup --install --name fast --quiet",
+        "echo t10.ATA OTHER S-2 > machine/sys/class/block/sda/device/wwid",
+        "tidegate detach sda --root machine --dmsetup ./dmsetup",
+        "tidegate detach /dev/mapper/fast --root machine --dmsetup ./dmsetup --json",
+        "find machine/etc machine/var machine/dev/mapper -type f",
+        // By the kernel's own scheduler, there is no mapping.
+        "tidegate attach sda --workload house.toml --via stock --root machine --dmsetup ./dmsetup --apply --quiet",
+        "rm machine/sys/class/block/sda",
+        "tidegate detach sda --root machine --dmsetup ./dmsetup",
+        "find machine/etc machine/var -type f",
+    ];
+    /// No rule can have the disk's name.
+    attach_unnameable: [
+        "sh gate.sh",
+        "echo 'a|b' > machine/sys/class/block/sda/device/wwid",
+        "tidegate attach sda --workload gated.toml --root machine --dmsetup ./dmsetup --install",
+        "tidegate attach sda --workload house.toml --via stock --root machine --dmsetup ./dmsetup --install",
+        "tidegate tune sda house.toml --root machine --install",
+        "find machine/etc machine/var machine/dev/mapper -type f",
+        "tidegate attach sda --workload gated.toml --root machine --dmsetup ./dmsetup --apply --quiet",
+        "tidegate status sda --root machine --dmsetup ./dmsetup --quiet",
+        "tidegate detach sda --root machine --dmsetup ./dmsetup --quiet",
+        "find machine/etc machine/var machine/dev/mapper -type f",
+    ];
     attach_refused: [
         "sh gate.sh",
         "tidegate attach sda --workload gated.toml --via ublk --root machine --dmsetup ./dmsetup",

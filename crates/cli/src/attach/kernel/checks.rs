@@ -82,7 +82,7 @@ pub(super) fn check_installed(
     attached: Option<&Attachment>,
 ) -> Result<(), Failure> {
     let is_installed = attached.is_some_and(|attached| attached.is_installed);
-    if !is_installed || !arguments.apply {
+    if !is_installed || !arguments.change.apply {
         return Ok(());
     }
     let name = disk.name();
@@ -99,7 +99,7 @@ fn user(
     attached: Option<&Attachment>,
     is_held: bool,
 ) -> Option<Use> {
-    if arguments.machine.root != Path::new("/") {
+    if arguments.machine.disk.root != Path::new("/") {
         return None;
     }
     let path = Path::new("/dev").join(disk.name());
@@ -112,7 +112,7 @@ fn user(
 
 /// Returns the disk's path in the table; for an installation, a permanent one.
 pub(super) fn path(disk: &Disk, arguments: &AttachArguments) -> Option<String> {
-    if arguments.install {
+    if arguments.change.install {
         return persistent_path(disk.root(), disk).filter(|_| NewFile::can_name(disk));
     }
     Some(format!("/dev/{}", disk.name()))
