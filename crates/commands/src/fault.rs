@@ -91,10 +91,9 @@ impl Faults {
     ) -> Self {
         if let Some(kind) = FileKind::of(text).filter(|kind| *kind != wanted) {
             let path = path.to_string_lossy();
-            let command = kind.command(&quoted(&path));
             return Self::one(
                 format!("{path} is {}, not {}", kind.name(), wanted.name()),
-                format!("read it with `{command}`, or name {}", wanted.name()),
+                format!("{}, or name {}", kind.advice(&quoted(&path)), wanted.name()),
             );
         }
         let faults = tidegate_model::all_faults(text, first, read);

@@ -28,7 +28,7 @@ pub use drive::NamedDrive;
 pub use fault::{Fault, Faults, Place, with_causes};
 pub use import::import;
 pub use origin::{BUILD, DATE, of as origin_of, of_file as file_origin, version};
-pub use processor::{Processor, parse as parse_processor, read as read_processor};
+pub use processor::{Processor, parse as parse_processor, parse_profile, read as read_processor};
 pub use processor_simulation::{ProcessorRuns, simulate_processor};
 pub use reached::explained;
 pub use replay::{Replayed, Trace, read_trace, replay};

@@ -7,7 +7,7 @@ use std::path::Path;
 use tidegate_cpu_analysis::{MeasuredDemand, MissingFit, under_interference};
 use tidegate_cpu_model::{CpuInterference, CpuProfile, CpuWorkload};
 use tidegate_cpu_sim::StolenTime;
-use tidegate_model::{FileError, HostSection};
+use tidegate_model::{FileError, FileKind, HostSection};
 use tidegate_platform::text_file;
 
 use crate::fault::Faults;
@@ -90,6 +90,14 @@ fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfi
         let message = format!("cannot read the processor profile {}: {error}", file.display());
         FileError::new(span.clone(), message, "name a file that `tidegate cpu profile` wrote")
     })?;
-    let in_profile = |error: FileError| Faults::in_file(&file, &profile, &error);
-    Ok(CpuProfile::parse(&profile).map_err(in_profile)?)
+    Ok(parse_profile(&file, &profile)?)
+}
+
+/// Reads the `text` of a processor profile; `path` names it in faults.
+///
+/// # Errors
+/// All faults of the profile, or that the file is of another kind.
+pub fn parse_profile(path: &Path, text: &str) -> Result<CpuProfile, Faults> {
+    let parse = CpuProfile::parse;
+    parse(text).map_err(|first| Faults::of_reading(path, text, FileKind::Processor, first, parse))
 }

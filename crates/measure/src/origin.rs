@@ -3,8 +3,10 @@
 //!
 //! A file that was measured on a device bounds that device. Simulated times do not bound the
 //! device, even if the simulated drive was made from its file: the two are never put into one file.
+//! Nor are a device's times and those that follow from a data sheet, which no sample supports.
 
 use tidegate_model::drive_file::Identity;
+use tidegate_model::{DriveFile, PremiseCode};
 
 /// The beginning of `where` in a file of simulated times that were made from a measured file.
 const SIMULATED: &str = "simulated from what was measured on ";
@@ -37,12 +39,15 @@ impl Origin {
         }
     }
 
-    /// Refuses to put times of this origin into the file with the identity `existing`.
+    /// Refuses to put times of this origin into the file `existing`.
     ///
     /// # Errors
-    /// If one is measured on a device and the other simulated.
-    pub fn check(self, existing: &Identity) -> Result<(), MixedOrigins> {
-        match (self, Self::of(existing)) {
+    /// If one is measured on a device and the other simulated, or computed from a data sheet.
+    pub fn check(self, existing: &DriveFile) -> Result<(), MixedOrigins> {
+        let mut premises = existing.premises.iter();
+        let is_of_data_sheet = premises.any(|it| it.code == PremiseCode::DataSheet);
+        match (self, Self::of(&existing.identity)) {
+            (Self::Device, _) if is_of_data_sheet => Err(MixedOrigins::IntoDataSheet),
             (Self::Simulation | Self::Other, Self::Device) => Err(MixedOrigins::IntoMeasured),
             (Self::Device, Self::Simulation) => Err(MixedOrigins::IntoSimulated),
             _ => Ok(()),
@@ -59,6 +64,12 @@ pub enum MixedOrigins {
     /// Times of a device, for a file of simulated times.
     #[error("has simulated times; times measured on a device cannot be added")]
     IntoSimulated,
+    /// Times of a device, for a file of a data sheet's figures.
+    #[error(
+        "has times from a data sheet (`tidegate drive make`); times measured on a device cannot be \
+         added"
+    )]
+    IntoDataSheet,
 }
 
 /// Returns the identity of a file of simulated times whose drive was made from the file of
@@ -73,6 +84,8 @@ pub fn simulated(target: Identity) -> Identity {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_model::{DriveKind, Premise};
+
     use super::*;
 
     fn measured() -> Identity {
@@ -90,17 +103,25 @@ mod tests {
         let host = vec!["run of 2026-05-04T03:02:01Z: kernel 6.12".to_owned()];
         assert_eq!(Origin::of(&Identity { host, ..measured() }), Origin::Device);
         let published = Identity { place: Some("published: ..".to_owned()), ..Identity::default() };
+        let file = |identity: &Identity| DriveFile {
+            identity: identity.clone(),
+            ..DriveFile::new("d".to_owned(), DriveKind::Pseudo, 1)
+        };
+        let mut made = file(&Identity::default());
+        made.premises.push(Premise::new(PremiseCode::DataSheet, "no measurement", "typical"));
         assert_eq!(simulated(simulation.clone()), simulation, "the text appears once");
         assert_eq!(simulated(published.clone()), published);
         for (origin, existing, is_right) in [
-            (Origin::Device, &device, true),
-            (Origin::Device, &simulation, false),
-            (Origin::Simulation, &device, false),
-            (Origin::Simulation, &simulation, true),
-            (Origin::Other, &device, false),
-            (Origin::Other, &published, true),
+            (Origin::Device, file(&device), true),
+            (Origin::Device, file(&simulation), false),
+            (Origin::Simulation, file(&device), false),
+            (Origin::Simulation, file(&simulation), true),
+            (Origin::Other, file(&device), false),
+            (Origin::Other, file(&published), true),
+            (Origin::Device, made.clone(), false),
+            (Origin::Other, made, true),
         ] {
-            let checked = origin.check(existing);
+            let checked = origin.check(&existing);
             assert_eq!(checked.is_ok(), is_right, "{origin:?}, {existing:?}");
         }
     }

@@ -46,7 +46,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 pub struct OutputFile {
     file: NewFile,
     /// The existing drive file to extend.
-    existing: Option<Identity>,
+    existing: Option<DriveFile>,
 }
 
 /// The file that is expected at the path.
@@ -75,7 +75,7 @@ impl OutputFile {
         let mut output = Self { file: NewFile::at(path, real)?, existing: None };
         if add {
             let (_held, existing) = output.lock_existing()?;
-            output.existing = Some(existing.identity);
+            output.existing = Some(existing);
         }
         Ok(output)
     }
@@ -85,7 +85,8 @@ impl OutputFile {
     /// # Errors
     /// If the file describes another device.
     pub fn check_device(&self, measured: &Identity) -> Result<(), OutputFault> {
-        self.existing.as_ref().map_or(Ok(()), |known| self.about_same_device(known, measured))
+        let known = self.existing.as_ref().map(|file| &file.identity);
+        known.map_or(Ok(()), |known| self.about_same_device(known, measured))
     }
 
     /// Refuses to add times of that origin to a file of another origin.

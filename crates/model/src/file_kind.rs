@@ -10,13 +10,16 @@ pub enum FileKind {
     Serve,
     /// A measured or simulated drive.
     Drive,
+    /// The time that others take from a thread.
+    Processor,
 }
 
 impl FileKind {
     /// Each kind with tables and keys that only its files have.
-    const MARKS: [(Self, &'static [&'static str]); 3] = [
+    const MARKS: [(Self, &'static [&'static str]); 4] = [
         (Self::Serve, &["export", "backing", "simulate"]),
         (Self::Drive, &["batch", "mechanics", "ssd", "identity", "premise"]),
+        (Self::Processor, &["stolen", "conditions"]),
         (Self::Workload, &["task", "best_effort", "cpu_task", "cpu_server"]),
     ];
 
@@ -33,16 +36,24 @@ impl FileKind {
             Self::Workload => "a workload file",
             Self::Serve => "a serve file",
             Self::Drive => "a drive file",
+            Self::Processor => "a processor profile",
         }
     }
 
-    /// Returns the command that reads a file of this kind.
-    pub fn command(self, path: &str) -> String {
-        match self {
+    /// Returns how to read a file of this kind, a clause; a shell takes `path` as it is.
+    pub fn advice(self, path: &str) -> String {
+        let command = match self {
             Self::Workload => format!("tidegate check {path}"),
             Self::Serve => format!("tidegate serve {path} --print"),
             Self::Drive => format!("tidegate drive show {path}"),
-        }
+            // No command reads a profile alone.
+            Self::Processor => {
+                return "name it as `file` of a [[cpu_interference]] in a workload file, for \
+                        `tidegate cpu check`"
+                    .to_owned();
+            }
+        };
+        format!("read it with `{command}`")
     }
 }
 
@@ -56,6 +67,7 @@ mod tests {
             ("drive = \"d\"\n[[task]]\nname = \"a\"", Some(FileKind::Workload)),
             ("simulate = \"d\"\n[[export]]", Some(FileKind::Serve)),
             ("name = \"d\"\n[[batch]]", Some(FileKind::Drive)),
+            ("name = \"d\"\n[stolen]\nns_max = []", Some(FileKind::Processor)),
             ("drive = \"d\"", None),
             ("{", None),
         ];

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use tidegate_commands::{Faults, ProcessorRuns, read_text, simulate_processor};
-use tidegate_cpu_model::{CpuProfile, ServerKind, StolenPoint};
+use tidegate_commands::{Faults, ProcessorRuns, parse_profile, read_text, simulate_processor};
+use tidegate_cpu_model::{ServerKind, StolenPoint};
 use tidegate_cpu_sim::Timing;
 use tidegate_model::Duration;
 use tidegate_report::Report;
@@ -126,8 +126,7 @@ impl Processor {
 pub(crate) fn read_processor_profile(path: PathBuf) -> PyResult<String> {
     let path: &Path = &path;
     let text = read_text(path, "processor profile").map_err(|faults| input_error(&faults))?;
-    let profile = CpuProfile::parse(&text)
-        .map_err(|error| input_error(&Faults::in_file(path, &text, &error)))?;
+    let profile = parse_profile(path, &text).map_err(|faults| input_error(&faults))?;
     let point = |point: &StolenPoint| json!({ "interval_ns": point.interval.ns(), "stolen_ns_max": point.stolen_max.ns() });
     let content = json!({
         "name": profile.name,

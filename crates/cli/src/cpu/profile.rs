@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use tidegate_commands::read_text;
+use tidegate_commands::{parse_profile, read_text};
 use tidegate_cpu_measure::{
     Calibration, CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress,
     IntervalRange, PartialFault, PartialFile, calibrated, check_baseline,
@@ -66,8 +66,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
 /// parameters.
 fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
     let text = read_text(path, "processor profile")?;
-    let profile =
-        CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, &text, &error))?;
+    let profile = parse_profile(path, &text)?;
     check_baseline(&profile, params).map_err(|error| {
         Failure::input(format!("{} cannot be the baseline: {error}", path.display()), &error.help)
     })?;
@@ -141,6 +140,7 @@ fn measure(
     bar.finish_and_clear();
     measured.map_err(|error| match error {
         CpuProfileError::Processor { .. }
+        | CpuProfileError::Priority { .. }
         | CpuProfileError::Plan(_)
         | CpuProfileError::SyntheticLoad(_) => Failure::unusable(&error),
         _ => Failure::environment(&error),

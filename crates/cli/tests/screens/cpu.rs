@@ -85,6 +85,12 @@ screens! {
         "(cat processor.toml; sed 's/idle.cpu/low.cpu/' interference.toml) > w.toml",
         "tidegate cpu check w.toml",
         "tidegate cpu check inline.toml",
+        "tidegate check idle.cpu.toml",
+        "tidegate cpu check idle.cpu.toml",
+        "tidegate check recorder.toml --drive idle.cpu.toml",
+        "(cat processor.toml; sed 's/idle.cpu/recorder/' interference.toml) > w.toml",
+        "tidegate cpu check w.toml",
+        "tidegate cpu profile --trials 1 --baseline recorder.toml --thief 2ms/10ms",
     ];
     cpu_sim_side_by_side: [
         "tidegate cpu sim arrivals.toml --duration 200ms",
