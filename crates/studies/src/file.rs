@@ -17,7 +17,6 @@ pub(crate) struct StudyFile {
     /// The figures, tables and sections that it reproduces; see `studies/sources.toml`.
     pub(crate) items: Vec<String>,
     /// A remark for readers of the results.
-    #[serde(default)]
     pub(crate) note: Option<String>,
     /// The grids of points that are computed, by name.
     #[serde(default)]
@@ -48,7 +47,6 @@ pub(crate) struct GridFile {
     #[serde(default)]
     pub(crate) axes: BTreeMap<String, Axis>,
     /// The search that is made at each point.
-    #[serde(default)]
     pub(crate) search: Option<SearchFile>,
     /// The changes of `--quick`.
     #[serde(default)]
@@ -57,13 +55,11 @@ pub(crate) struct GridFile {
 
 /// The changes that make a grid quick.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct QuickFile {
     /// Axes with other values.
-    #[serde(default)]
     pub(crate) axes: BTreeMap<String, Axis>,
     /// Parameters of the source with other values.
-    #[serde(default)]
     pub(crate) source: toml::Table,
 }
 
@@ -79,10 +75,9 @@ pub(crate) struct SearchFile {
     pub(crate) to: i64,
     /// An expression over the measures and the axes: the result is the last value before it first
     /// fails.
-    #[serde(default, rename = "while")]
+    #[serde(rename = "while")]
     pub(crate) while_holds: Option<String>,
     /// Such an expression, too: the result is the first value at which it holds.
-    #[serde(default)]
     pub(crate) first: Option<String>,
     /// Whether the condition changes only once, so that bisection finds it.
     #[serde(default)]
@@ -104,34 +99,24 @@ pub(crate) struct FactFile {
     #[serde(default)]
     pub(crate) basis: Basis,
     /// Our value: an expression over the grids, in base units. For a ranking: whether it holds.
-    #[serde(default)]
     pub(crate) ours: Option<String>,
     /// The published number.
-    #[serde(default)]
     pub(crate) published: Option<Published>,
     /// The allowed difference, in place of the printed precision; `because` gives the reason.
-    #[serde(default)]
     pub(crate) tolerance: Option<Tolerance>,
     /// The reason of the tolerance.
-    #[serde(default)]
     pub(crate) because: Option<String>,
     /// Why ours differs.
-    #[serde(default)]
     pub(crate) differs: Option<String>,
     /// That no reason is known: what was tried, and what would change the result.
-    #[serde(default)]
     pub(crate) unexplained: Option<String>,
     /// Whether other runs of the study show what either of these says: an expression.
-    #[serde(default)]
     pub(crate) shown: Option<String>,
     /// Why the two cannot be compared.
-    #[serde(default)]
     pub(crate) not_comparable: Option<String>,
     /// Why the source cannot be right.
-    #[serde(default)]
     pub(crate) print_is_wrong: Option<String>,
     /// The number that the source should print.
-    #[serde(default)]
     pub(crate) corrected: Option<Published>,
     /// Whether a `--quick` run suffices to judge the fact.
     #[serde(default = "yes")]
@@ -193,10 +178,8 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub(crate) form: Form,
     /// The axis across; of a series over time the length of its slices.
-    #[serde(default)]
     pub(crate) x: Option<String>,
     /// The axis down; only of a heat map.
-    #[serde(default)]
     pub(crate) rows: Option<String>,
     /// The measures; each has a curve.
     pub(crate) y: Vec<String>,
@@ -207,7 +190,6 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub(crate) y_unit: String,
     /// Where the vertical axis ends; higher values are drawn there.
-    #[serde(default)]
     pub(crate) y_max: Option<Published>,
 }
 
@@ -251,10 +233,8 @@ pub(crate) struct ColumnFile {
     /// The measure.
     pub(crate) measure: String,
     /// Another grid, whose point with the same values has the measure.
-    #[serde(default)]
     pub(crate) grid: Option<String>,
     /// The heading; by default the measure's name.
-    #[serde(default)]
     pub(crate) title: Option<String>,
     /// The unit.
     #[serde(default)]

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use tidegate_analysis::assess;
+use tidegate_analysis::{Assessment, assess};
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-use tidegate_model::{Duration, Lba, Time};
+use tidegate_model::{Duration, Lba, Time, Workload};
 use tidegate_report::handout::{NamedResult, markdown, page};
 use tidegate_report::watch::{LearnReport, WatchReport, Watched};
 use tidegate_report::{FileOrigin, Look, Report, ResultCommand, ResultFile};
@@ -55,6 +55,32 @@ impl Processes for ByName {
         };
         let is_known = by.name != "gone";
         Process { pid: by.thread, name: by.name.clone(), unit, class, is_known }
+    }
+}
+
+/// The workload above with its bounds.
+struct Assessed {
+    file: WorkloadFile,
+    workload: Workload,
+    assessment: Assessment,
+}
+
+impl Assessed {
+    fn new() -> Self {
+        let file = WorkloadFile::parse(WORKLOAD).unwrap();
+        let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
+        let workload = file.bind(drive).unwrap();
+        let assessment = assess(&workload, workload.policy);
+        Self { file, workload, assessment }
+    }
+
+    /// Returns a watcher that compares requests with the bounds.
+    fn watcher(&self) -> Watcher<ByName> {
+        let Self { file, workload, assessment } = self;
+        let bounds: Vec<_> = assessment.tasks.iter().map(|it| Some(it.response_max?.0)).collect();
+        let declared = Declared::of(file, workload, &bounds);
+        let limits = assessment.tolerant_plan(workload).limits;
+        Watcher::new(Time::ZERO, ByName, Some(declared), Some(&limits))
     }
 }
 
@@ -107,23 +133,22 @@ fn shown(title: &str, report: &impl Report, is_json: bool) -> String {
 /// Returns the result of a watch, read again; `doubts` adds lost events and takes the settings of
 /// `tune` and the kernel's classes away.
 fn result_of(requests: &[Request], doubts: bool) -> [NamedResult; 1] {
-    let file = WorkloadFile::parse(WORKLOAD).unwrap();
-    let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
-    let workload = file.bind(drive).unwrap();
-    let assessment = assess(&workload, workload.policy);
-    let bounds: Vec<_> = assessment.tasks.iter().map(|it| Some(it.response_max?.0)).collect();
-    let limits = assessment.tolerant_plan(&workload).limits;
-    let declared = Declared::of(&file, &workload, &bounds);
-    let mut watcher = Watcher::new(Time::ZERO, ByName, Some(declared), Some(&limits));
+    let assessed = Assessed::new();
+    let assessment = &assessed.assessment;
+    let mut watcher = assessed.watcher();
     if doubts {
         // Before the request that waits at the end, which would be given up.
         watcher.lose(17);
     }
     observe(&mut watcher, requests);
     let seen = watcher.seen(at(5_000));
-    let (device, assessed, drift) = ("sdb", Some(&assessment), (!doubts).then_some(&[][..]));
-    let inputs = Watched { device, seen, assessment: assessed, tells_class: !doubts, drift };
-    let report = WatchReport::of(inputs);
+    let report = WatchReport::of(Watched {
+        device: "sdb",
+        seen,
+        assessment: Some(assessment),
+        tells_class: !doubts,
+        drift: (!doubts).then_some(&[][..]),
+    });
     let result = ResultFile::of(ResultCommand::Watch, &report, vec![report.record(seen)]);
     let result = result.with_premises(&assessment.premises, None).to_text();
     let result = ResultFile::read(&result).unwrap();
@@ -176,12 +201,7 @@ fn insta_of_page(text: &str) {
 
 #[test]
 fn watches() {
-    let file = WorkloadFile::parse(WORKLOAD).unwrap();
-    let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
-    let workload = file.bind(drive).unwrap();
-    let assessment = assess(&workload, workload.policy);
-    let bounds: Vec<_> = assessment.tasks.iter().map(|it| Some(it.response_max?.0)).collect();
-    let limits = assessment.tolerant_plan(&workload).limits;
+    let assessed = Assessed::new();
     let excess = [
         (900, 930, 128, "media-server"),
         (900, 931, 128, "media-server"),
@@ -205,8 +225,7 @@ fn watches() {
     ];
     let mut text = String::new();
     for (title, requests, lost, is_json) in cases {
-        let declared = Declared::of(&file, &workload, &bounds);
-        let mut watcher = Watcher::new(Time::ZERO, ByName, Some(declared), Some(&limits));
+        let mut watcher = assessed.watcher();
         observe(&mut watcher, &requests);
         if lost > 0 {
             watcher.lose(lost);
@@ -214,7 +233,7 @@ fn watches() {
         let parts = Watched {
             device: "sdb",
             seen: watcher.seen(at(5_000)),
-            assessment: Some(&assessment),
+            assessment: Some(&assessed.assessment),
             tells_class: false,
             drift: Some(&[]),
         };
