@@ -98,13 +98,14 @@ impl fmt::Display for Change {
                 write!(f, "`{name}` with a deadline of {deadline} or more")
             }
             Self::Requests { name, requests } => {
-                let plural = if *requests == 1 { "" } else { "s" };
-                write!(f, "`{name}` with {requests} request{plural} per period")
+                write!(f, "`{name}` with {} per period", tidegate_model::count(requests, "request"))
             }
             Self::Period { name, period, deadline } => {
                 write!(f, "`{name}` with a period of {period} and a deadline of {deadline}")
             }
-            Self::Count { name, count } => write!(f, "at most {count} tasks like `{name}`"),
+            Self::Count { name, count } => {
+                write!(f, "at most {} like `{name}`", tidegate_model::count(count, "task"))
+            }
             Self::Without { name } => write!(f, "all but `{name}`"),
             Self::AsBestEffort { name } => write!(f, "`{name}` as best effort"),
             Self::Policies(policies) => {

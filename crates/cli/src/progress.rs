@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use indicatif::{ProgressBar, ProgressStyle};
 use tidegate_device::RingError;
 use tidegate_measure::{Kind, ProfileError, ProfileParams, Progress, TimeLeft};
-use tidegate_model::Bytes;
+use tidegate_model::{Bytes, count};
 use tidegate_report::plan;
 
 use crate::failure::Failure;
@@ -27,7 +27,10 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     let ProfileParams { depth, samples, seed, .. } = params;
     show::say(
         "Measuring",
-        format!("{names}: {kinds}, 1 to {depth} at once, {samples} samples of each, seed {seed}"),
+        format!(
+            "{names}: {kinds}, 1 to {depth} at once, {} of each, seed {seed}",
+            count(samples, "sample")
+        ),
     );
 }
 

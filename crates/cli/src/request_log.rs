@@ -3,7 +3,7 @@
 
 use tidegate_commands::{LeftOut, RequestLogFile, WhenFull};
 use tidegate_host::Observer;
-use tidegate_model::{PolicyName, Workload};
+use tidegate_model::{PolicyName, Workload, count};
 use tidegate_platform::NewFile;
 
 use crate::arguments::LogArguments;
@@ -50,9 +50,15 @@ pub(crate) fn prepare(arguments: &LogArguments) -> Result<Option<NewFile>, Failu
 pub(crate) fn complain_of(left_out: LeftOut) {
     let LeftOut { beyond_limit, in_haste } = left_out;
     if beyond_limit > 0 {
-        show::complain(format!("{beyond_limit} more requests have no row: see --log-rows"));
+        show::complain(format!(
+            "no row for {}: see --log-rows",
+            count(beyond_limit, "more request")
+        ));
     }
     if in_haste > 0 {
-        show::complain(format!("{in_haste} requests have no row: they ended too fast to log"));
+        show::complain(format!(
+            "no row for {}, which ended too fast to log",
+            count(in_haste, "request")
+        ));
     }
 }

@@ -84,7 +84,7 @@ impl Report for VerifyReport<'_> {
         Some(match &self.refusal {
             Some(refusal) => Answer::bad(format!("REFUSED: {refusal}.")),
             None => Answer::good(format!(
-                "ACCEPTED: the bounds of all {} tasks hold, and are within the deadlines.",
+                "ACCEPTED: the bounds of all tasks ({}) hold, and are within the deadlines.",
                 self.tasks
             )),
         })

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use tidegate_model::Duration;
+use tidegate_model::{Duration, count};
 
 use crate::experiment::Experiment;
 use crate::held_up::{Disturbance, Sample};
@@ -83,7 +83,8 @@ impl fmt::Display for Disturbance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, disturbed, held_up_max, excess_max, has_steal } = self;
         if *disturbed == 0 {
-            write!(f, "the host held up none of {samples} samples by more than 1 %")?;
+            let samples = count(samples, "sample");
+            write!(f, "the host held up none of {samples} by more than 1 %")?;
             let limit = ", as far as the kernel counts (stolen time in steps of 10 ms)";
             return f.write_str(if *has_steal { limit } else { "" });
         }

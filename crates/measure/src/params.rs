@@ -127,7 +127,8 @@ pub enum ProfileError {
     },
     /// The target does not have enough room for the requests of one batch.
     #[error(
-        "the target of {capacity} has no room for {depth} requests of {size} side by side: make a larger one, or ask for a smaller size or depth"
+        "the target of {capacity} has no room for {} of {size} side by side: make a larger one, or ask for a smaller size or depth",
+        tidegate_model::count(depth, "request")
     )]
     TooSmall {
         /// The capacity of the target.

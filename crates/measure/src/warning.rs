@@ -3,7 +3,7 @@
 
 use tidegate_device::load::Completed;
 use tidegate_device::{Layer, Note, Splitting, Temperature};
-use tidegate_model::{Bytes, Duration};
+use tidegate_model::{Bytes, Duration, count};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 use crate::experiment::Experiment;
@@ -21,7 +21,8 @@ mod premise;
 pub enum Warning {
     /// There are too few samples for the usual confidence.
     #[error(
-        "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time beyond 4 sigma on either side of a normal distribution (`--confidence 99%`), {} to see one above 4 sigma",
+        "{} of each batch: {needed} are needed to see, with 99 % confidence, a time beyond 4 sigma on either side of a normal distribution (`--confidence 99%`), {} to see one above 4 sigma",
+        count(samples, "sample"),
         samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE)
     )]
     FewSamples {

@@ -3,6 +3,7 @@
 //! be. They say how often an overrun must be expected; no bound rests on them.
 
 use crate::drive_file::{DriveFile, MeasuredTable};
+use crate::plural::count;
 use crate::premise::{Premise, PremiseCode};
 use crate::task::Op;
 use crate::units::Duration;
@@ -48,10 +49,11 @@ pub(crate) fn doubts(drive: &DriveFile, table: &MeasuredTable, what: &str) -> Ve
                 ),
             )),
             Some(samples) if samples < SAMPLES_NEEDED => Some((
-                format!("{samples} samples"),
+                count(samples, "sample"),
                 format!(
-                    "{what} of `{name}` are the longest of {samples} samples each; {SAMPLES_NEEDED} are \
-                     needed to see, with 99 % confidence, a time beyond 4 sigma"
+                    "{what} of `{name}` are the longest of {} each; {SAMPLES_NEEDED} are \
+                     needed to see, with 99 % confidence, a time beyond 4 sigma",
+                    count(samples, "sample")
                 ),
             )),
             Some(_) => None,

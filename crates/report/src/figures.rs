@@ -2,6 +2,7 @@
 //! The format of figures in text, and the phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment, assess};
+pub use tidegate_model::count;
 use tidegate_model::{
     BestEffortOrder, Bytes, DepthChoice, DispatchMode, Duration, PolicyName, Workload,
 };
@@ -172,9 +173,12 @@ pub fn throughput(bytes_per_s: u64) -> String {
     }
 }
 
-/// Formats a number of objects, for example `1 task` or `2 tasks`.
-pub fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// Says that all deadlines were kept; `deadlines` is their number.
+pub(crate) fn kept_all(deadlines: &str) -> String {
+    match deadlines {
+        "1" => "kept its deadline".to_owned(),
+        all => format!("kept all {all} deadlines"),
+    }
 }
 
 /// Formats a number with separators, for example `1,234,567`.

@@ -113,7 +113,7 @@ impl OverrunForecast {
         } else {
             String::new()
         };
-        let samples = format!("{} samples{worth}", figures::thousands(all));
+        let samples = figures::count(figures::thousands(all), "sample") + &worth;
         let often = match (self.batches_per_megasecond_max, self.interval_ns_min) {
             (Some(rate), Some(Ns(interval))) => {
                 format!(

@@ -61,9 +61,12 @@ fn of_tracks(tracks: &TracksSeen, cylinders: Option<u32>) -> String {
     let [track, cylinder] = [tracks.track_skew_ppm, tracks.cylinder_skew_ppm].map(percent);
     let order = serde_json::to_value(tracks.order).expect("a word");
     let mut words = vec![figures::count(surfaces as usize, "surface")];
-    words.extend(cylinders.map(|count| format!("{} cylinders", thousands(count.into()))));
+    words.extend(cylinders.map(|count| figures::count(thousands(count.into()), "cylinder")));
     words.push(format!("order {}", order.as_str().unwrap_or_default()));
-    words.extend(range_cylinders.map(|count| format!("{count} cylinders under one head")));
+    words.extend(
+        range_cylinders
+            .map(|count| format!("{} under one head", figures::count(count, "cylinder"))),
+    );
     words.push(format!("a skew of {track} of a turn to the next head"));
     words.push(format!("of {cylinder} to the next cylinder"));
     words.extend(tracks.spares_every.map(|every| match every {
@@ -113,7 +116,8 @@ fn of_geometry(geometry: &Geometry, cylinders: Option<u32>) -> Vec<Fact> {
     });
     let seek = geometry.seek.as_ref().map(|seek| {
         let ends = [seek.points.first(), seek.points.last()].into_iter().flatten();
-        let ends = ends.map(|it| format!("{} over {} cylinders", ms(it.ns), it.cylinders));
+        let ends = ends
+            .map(|it| format!("{} over {}", ms(it.ns), figures::count(it.cylinders, "cylinder")));
         ("Seeks", format!("from {}", ends.collect::<Vec<_>>().join(" to ")))
     });
     let cache = geometry.overhead.as_ref().map(|overhead| ("Cache", of_cache(overhead)));
@@ -131,7 +135,7 @@ fn of_flushes(flushes: &BTreeMap<String, FlushTimes>) -> Vec<Fact> {
         let after =
             after.map(|((start, writes), &ns)| format!("{} after {writes} ({start})", ms(ns)));
         let after = after.collect::<Vec<_>>().join(", ");
-        ("Flush", format!("{kind}: {after}, {samples} samples of each"))
+        ("Flush", format!("{kind}: {after}, {} of each", figures::count(samples, "sample")))
     };
     flushes.iter().map(text).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use tidegate_model::workload_file::Unit;
-use tidegate_model::{Duration, PolicyName, printable};
+use tidegate_model::{Duration, PolicyName, count, printable};
 
 use crate::learn::{Learnt, LearntPlace, Rhythm};
 
@@ -56,10 +56,14 @@ fn write_head(text: &mut String, head: FileHead<'_>) {
         seconds(duration)
     );
     if lost > 0 {
-        let _ = writeln!(text, "# {lost} events were lost, so figures can be too small.");
+        let _ = writeln!(
+            text,
+            "# The kernel lost {}, so figures can be too small.",
+            count(lost, "event")
+        );
     }
     if left_out > 0 {
-        let _ = writeln!(text, "# {left_out} requests of further programs are left out.");
+        let _ = writeln!(text, "# Left out: {} of further programs.", count(left_out, "request"));
     }
     let _ = writeln!(
         text,
@@ -115,7 +119,8 @@ fn write_task(text: &mut String, name: &str, source: &Learnt, rhythm: &Rhythm) {
     let Rhythm { period, median, gap_min, gap_max, jitter, jobs, requests, requests_max } = rhythm;
     let _ = writeln!(
         text,
-        "# {jobs} jobs, {} to {} apart; median {}, and 99 of 100 gaps within {} of it",
+        "# {}, {} to {} apart; median {}, and 99 of 100 gaps within {} of it",
+        count(jobs, "job"),
         ms(*gap_min),
         ms(*gap_max),
         ms(*median),

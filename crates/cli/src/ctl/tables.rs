@@ -5,7 +5,7 @@ use tidegate_engine::control::wire::{
     AdmittedExport, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed, Guarantee,
     Heard, RemovedExport, Statistics, Status,
 };
-use tidegate_model::{Bytes, Duration, Grade, Premises};
+use tidegate_model::{Bytes, Duration, Grade, Premises, count};
 
 use super::text;
 use crate::arguments::CtlVerb;
@@ -228,7 +228,7 @@ pub(crate) fn drive(drive: &DriveFigures) -> String {
     };
     let stalls = match drive.stalls {
         0 => String::new(),
-        count => format!("; nothing came back for seconds, {count} times"),
+        stalls => format!("; nothing came back for seconds, {}", count(stalls, "time")),
     };
     format!(
         "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}{tolerated}{stalls}",

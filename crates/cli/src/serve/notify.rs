@@ -10,6 +10,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use tidegate_engine::serve::Server;
+use tidegate_model::count;
 
 /// The interval between two status lines if no watchdog asks for them.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -70,5 +71,9 @@ pub(super) fn status(server: &Server) -> String {
         Some(_) if look.is_degraded() => "the guarantee is degraded",
         Some(_) => "the guarantee stands",
     };
-    format!("{} exports, {outstanding} requests outstanding; {guarantee}", look.seen.exports.len())
+    format!(
+        "{}, {} outstanding; {guarantee}",
+        count(look.seen.exports.len(), "export"),
+        count(outstanding, "request")
+    )
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use std::sync::Arc;
 
-use tidegate_model::Duration;
+use tidegate_model::{Duration, count};
 
 use super::Service;
 use super::export_statistics::ExportStatistics;
@@ -53,7 +53,8 @@ impl fmt::Display for Summary {
             writeln!(f, "guarantee: {now}; degradations so far: {}", guarantee.degradations)?;
         }
         if batches > 0 {
-            write!(f, "drive: {batches} batches, {overruns} longer than its file says")?;
+            let batches = count(batches, "batch");
+            write!(f, "drive: {batches}, {overruns} longer than its file says")?;
             if overruns > 0 {
                 write!(f, ", by at most {overrun_max}")?;
             }
@@ -74,8 +75,8 @@ fn write_contract(
 ) -> fmt::Result {
     write!(
         f,
-        "{} requests, {} after their deadline of {deadline}",
-        seen.bounded.count(),
+        "{}, {} after their deadline of {deadline}",
+        count(seen.bounded.count(), "request"),
         seen.misses
     )?;
     if let Some(longest) = seen.bounded.max() {
@@ -106,7 +107,7 @@ fn write_without_contract(
     what: &str,
 ) -> fmt::Result {
     let kb_per_s = u128::from(seen.bytes) * 1_000_000 / u128::from(elapsed.ns().max(1));
-    write!(f, "{} requests, {what}, {kb_per_s} kB/s", seen.responses.count())
+    write!(f, "{}, {what}, {kb_per_s} kB/s", count(seen.responses.count(), "request"))
 }
 
 /// Rounds up to the next microsecond, for display.

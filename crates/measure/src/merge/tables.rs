@@ -13,7 +13,7 @@
 use crate::start::{Start, StartTimes};
 use crate::table::{batch_table, join_families, raise, with_random};
 use tidegate_model::drive_file::MeasuredTable;
-use tidegate_model::{DriveFile, Op};
+use tidegate_model::{DriveFile, Op, count};
 
 /// Writes the implied depth into the file before the drive's depth changes and would imply another.
 pub(super) fn keep_depths(file: &mut DriveFile, new_depth: u32) {
@@ -133,7 +133,7 @@ pub(super) fn name(table: &MeasuredTable) -> String {
 /// Formats the number of samples, for example ` (20 samples of each)`, because the options state
 /// only the requested number.
 pub(super) fn samples(table: &MeasuredTable) -> String {
-    table.samples.map_or_else(String::new, |count| format!(" ({count} samples of each)"))
+    table.samples.map_or_else(String::new, |it| format!(" ({} of each)", count(it, "sample")))
 }
 
 pub(super) fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {

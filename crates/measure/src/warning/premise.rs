@@ -3,7 +3,7 @@
 //!
 //! A warning about something that the file lacks is no premise: no bound rests on it.
 
-use tidegate_model::{Premise, PremiseCode};
+use tidegate_model::{Premise, PremiseCode, count};
 
 use super::Warning;
 
@@ -22,7 +22,7 @@ impl Warning {
     fn premise_or_kind(&self) -> Result<Premise, &'static str> {
         use PremiseCode as Code;
         let (code, subject) = match self {
-            Self::FewSamples { samples, .. } => (Code::FewSamples, &*format!("{samples} samples")),
+            Self::FewSamples { samples, .. } => (Code::FewSamples, &*count(samples, "sample")),
             Self::Quick => (Code::Quick, "--quick"),
             Self::Cancelled { .. } | Self::NotBegun { .. } => {
                 (Code::Incomplete, "a stopped measurement")

@@ -5,7 +5,7 @@ use serde::Serialize;
 use tidegate_cpu_live::{ThreadServerEnd, ThreadServerParams, ThreadServerReport};
 use tidegate_model::Duration;
 
-use crate::figures::ms_ceil;
+use crate::figures::{count, ms_ceil};
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report};
 
@@ -90,11 +90,11 @@ impl Report for ServeReport<'_> {
         );
         page.labelled("Executed", executed);
         let window = format!(
-            "at most {} in any {}, as far as the checks show; budget {}, used up {} times",
+            "at most {} in any {}, as far as the checks show; budget {}, used up {}",
             ms_ceil(counts.window_max),
             params.server.period,
             params.server.budget,
-            counts.exhaustions
+            count(counts.exhaustions, "time")
         );
         page.labelled("Budget", window);
         let delay = format!(
@@ -104,8 +104,8 @@ impl Report for ServeReport<'_> {
         );
         page.labelled("Enforcement", delay);
         let cost = format!(
-            "{} checks, {} of the processor",
-            counts.looks,
+            "{}, {} of the processor",
+            count(counts.looks, "check"),
             share(report.manager, report.took)
         );
         page.labelled("Manager", cost);

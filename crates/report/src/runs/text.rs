@@ -215,7 +215,10 @@ impl PolicyReport<'_> {
         remarks.extend(self.tokens.clone().map(|tokens| ("Tokens", tokens)));
         let failed = self.requests_failed;
         if failed > 0 {
-            remarks.push(("Failed", format!("the device failed {failed} requests")));
+            remarks.push((
+                "Failed",
+                format!("the device failed {}", figures::count(failed, "request")),
+            ));
         }
         remarks
     }

@@ -86,23 +86,28 @@ impl PolicyReport<'_> {
         let is_interrupted = self.is_interrupted();
         match self.verdict() {
             RunVerdict::Incomplete if is_interrupted => {
-                format!("was interrupted after {jobs} jobs")
+                format!("was interrupted after {}", figures::count(jobs, "job"))
             }
             _ if self.tasks.is_empty() => "had no deadline to keep".to_owned(),
             RunVerdict::Failed => {
-                format!("had {} failed requests", figures::thousands(self.requests_failed))
+                format!(
+                    "had {}",
+                    figures::count(figures::thousands(self.requests_failed), "failed request")
+                )
             }
             _ if self.misses() > 0 => {
                 let until = if is_interrupted { " until it was interrupted" } else { "" };
-                format!("missed {misses} of {jobs} deadlines{until}")
+                format!("missed {misses} of {}{until}", figures::count(jobs, "deadline"))
             }
-            RunVerdict::Incomplete => format!("was overloaded after {jobs} jobs"),
+            RunVerdict::Incomplete => {
+                format!("was overloaded after {}", figures::count(jobs, "job"))
+            }
             RunVerdict::Missed => format!("dropped or left jobs of {jobs}"),
             RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Broken if self.jobs() == 0 => {
                 "had no deadline to keep: no job ended".to_owned()
             }
             RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Broken => {
-                format!("kept all {jobs} deadlines")
+                figures::kept_all(&jobs)
             }
         }
     }

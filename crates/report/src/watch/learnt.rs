@@ -104,7 +104,7 @@ impl Report for LearnReport<'_> {
         );
         Some(match self.lost_events {
             0 => Answer::good(text),
-            lost => Answer::doubtful(format!("{text}; {} events lost", thousands(lost))),
+            lost => Answer::doubtful(format!("{text}; {} lost", count(thousands(lost), "event"))),
         })
     }
 

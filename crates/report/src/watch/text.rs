@@ -93,7 +93,7 @@ impl WatchReport<'_> {
     }
 
     pub(super) fn lost(&self) -> String {
-        format!("{} events lost", thousands(self.lost_events))
+        format!("{} lost", count(thousands(self.lost_events), "event"))
     }
 
     fn longest(&self) -> String {

@@ -40,11 +40,13 @@ impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Blocks { block, count } => {
-                write!(f, "{count} maxima of {block} samples")
+                let maxima = if count == 1 { "maximum" } else { "maxima" };
+                write!(f, "{count} {maxima} of {}", tidegate_model::count(block, "sample"))
             }
             Self::Excesses { threshold_ppm, count, .. } => {
                 let level = f64::from(threshold_ppm) / 10_000.0;
-                write!(f, "{count} samples above the {level} % quantile")
+                let samples = tidegate_model::count(count, "sample");
+                write!(f, "{samples} above the {level} % quantile")
             }
         }
     }
@@ -82,7 +84,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFew { count, needed } => {
-                write!(f, "{count} values are too few: {needed} are needed")
+                write!(f, "too few values: {count} of at least {needed}")
             }
             Self::TooFewDistinct { distinct, count } => {
                 write!(

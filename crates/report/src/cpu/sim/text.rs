@@ -183,8 +183,11 @@ impl CpuResult {
         };
         let (all, misses) = (figures::thousands(self.deadlines()), self.misses());
         match misses {
-            0 => format!("{what} kept all {all} deadlines{ended}"),
-            _ => format!("{what} missed {} of {all} deadlines{ended}", figures::thousands(misses)),
+            0 => format!("{what} {}{ended}", figures::kept_all(&all)),
+            _ => {
+                let all = figures::count(all, "deadline");
+                format!("{what} missed {} of {all}{ended}", figures::thousands(misses))
+            }
         }
     }
 
@@ -205,8 +208,9 @@ impl CpuResult {
         let switching: Duration = *switching;
         let disturbed = self.disturbed();
         format!(
-            "busy {busy}, {switches} switches that took {switching}{disturbed}, {events} \
-             events{ended}"
+            "busy {busy}, {} that took {switching}{disturbed}, {}{ended}",
+            figures::count(switches, "switch"),
+            figures::count(events, "event")
         )
     }
 
@@ -221,7 +225,9 @@ impl CpuResult {
         let blocked = match (is_blocking(&self.workload), sections) {
             (false, _) => String::new(),
             (true, 0) => ", no blocking".to_owned(),
-            (true, _) => format!(", {sections} sections of up to {section_max}"),
+            (true, _) => {
+                format!(", {} of up to {section_max}", figures::count(sections, "section"))
+            }
         };
         let is_robbed = !self.workload.interference.is_empty();
         let robbed = if is_robbed { format!(", {stolen} stolen") } else { String::new() };

@@ -10,9 +10,9 @@ use crate::figures::thousands;
 /// Describes the first and the last entry of a table, under its function's name.
 pub(super) fn text(table: &MeasuredTable, function: &str) -> String {
     let time = |ns: u64| figures::ms_ceil(Duration::from_ns(ns));
-    let samples = table
-        .samples
-        .map_or(String::new(), |count| format!(", {} samples of each", thousands(count)));
+    let samples = table.samples.map_or(String::new(), |it| {
+        format!(", {} of each", figures::count(thousands(it), "sample"))
+    });
     // Proofs take the running maximum.
     let (Some(&first), Some(&last)) = (table.ns_max.first(), table.ns_max.iter().max()) else {
         return measured(table);

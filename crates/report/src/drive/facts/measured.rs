@@ -46,23 +46,23 @@ pub(super) fn fit(fit: &toml::Table) -> Vec<Fact> {
 fn one(single: &SingleTimes) -> String {
     let [least, _, median, _, p99, _] = single.ns_quantiles.map(ms);
     let (op, size, samples) = (single.op.name(), single.size, thousands(single.samples));
+    let samples = figures::count(samples, "sample");
     let slow = match single.slow.len() {
         0 => String::new(),
         slow => format!(", {} slower than the rest", figures::count(slow, "place")),
     };
     let longest = ms(single.ns_max);
-    format!(
-        "{op} {size}: {least} to {longest}, median {median}, 99 % {p99}, {samples} samples{slow}"
-    )
+    format!("{op} {size}: {least} to {longest}, median {median}, 99 % {p99}, {samples}{slow}")
 }
 
 fn predicted(errors: &PredictionErrors) -> String {
     let [_, _, median, _, p99, _] = errors.error_ns_quantiles.map(ms);
     let (op, size, samples) = (errors.op.name(), errors.size, thousands(errors.samples));
+    let samples = figures::count(samples, "sample");
     let [late, early] = [errors.late_ns_max, errors.early_ns_max].map(ms);
     format!(
         "{op} {size}: at most {late} late, {early} early, median error {median}, 99 % {p99}, \
-         {samples} samples"
+         {samples}"
     )
 }
 

@@ -91,9 +91,9 @@ fn platters(mechanics: &Mechanics) -> String {
         _ => format!(", writes settle {} shorter", ms(settle_ns.unsigned_abs())),
     };
     format!(
-        "{}, {} cylinders; a head switch takes {}{settle}{}",
+        "{}, {}; a head switch takes {}{settle}{}",
         figures::count(mechanics.surfaces as usize, "surface"),
-        thousands(mechanics.cylinders.into()),
+        figures::count(thousands(mechanics.cylinders.into()), "cylinder"),
         ms(mechanics.head_switch_ns),
         if mechanics.zero_latency { "; transfers can begin anywhere in a request" } else { "" },
     )
