@@ -99,6 +99,9 @@ pub enum CpuProfileError {
 ///
 /// # Errors
 /// If a parameter is invalid, or nothing was measured.
+///
+/// # Panics
+/// If the system starts no thread.
 pub fn profile(
     params: &CpuProfileParams,
     mut progress: impl FnMut(CpuProgress),
