@@ -182,13 +182,11 @@ impl CpuResult {
             }
         };
         let (all, misses) = (figures::thousands(self.deadlines()), self.misses());
-        match misses {
-            0 => format!("{what} {}{ended}", figures::kept_all(&all)),
-            _ => {
-                let all = figures::count(all, "deadline");
-                format!("{what} missed {} of {all}{ended}", figures::thousands(misses))
-            }
+        if misses == 0 {
+            return format!("{what} {}{ended}", figures::kept_all(&all));
         }
+        let all = figures::count(all, "deadline");
+        format!("{what} missed {} of {all}{ended}", figures::thousands(misses))
     }
 
     /// Returns the run's totals as a sentence.
