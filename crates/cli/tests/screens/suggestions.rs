@@ -308,7 +308,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("report/src/watch/notes.rs", 1, "names a command"),
     ("studies/src/study.rs", 1, "a misspelt study"),
     ("tune/src/install.rs", 2, "the origin of a file, with the undo that `tune_made` runs"),
-    ("tune/src/refusal.rs", 1, "names a command"),
+    ("tune/src/refusal.rs", 3, "names a command"),
     ("watch/src/learned_file.rs", 1, "names commands"),
 ];
 
