@@ -44,8 +44,8 @@ impl Origin {
     /// # Errors
     /// If one is measured on a device and the other simulated, or computed from a data sheet.
     pub fn check(self, existing: &DriveFile) -> Result<(), MixedOrigins> {
-        let mut premises = existing.premises.iter();
-        let is_of_data_sheet = premises.any(|it| it.code == PremiseCode::DataSheet);
+        let mut computed = existing.premises.of_code(PremiseCode::DataSheet);
+        let is_of_data_sheet = computed.next().is_some();
         match (self, Self::of(&existing.identity)) {
             (Self::Device, _) if is_of_data_sheet => Err(MixedOrigins::IntoDataSheet),
             (Self::Simulation | Self::Other, Self::Device) => Err(MixedOrigins::IntoMeasured),

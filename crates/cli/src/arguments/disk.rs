@@ -17,7 +17,7 @@ pub(crate) struct DiskArguments {
     pub(crate) root: PathBuf,
 }
 
-/// What is done to a disk if a workload is proved for it.
+/// The changes to a disk for which a workload is proved.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArguments {
     /// A drive file of this disk; overrides the workload's drive.

@@ -8,7 +8,7 @@ use super::{Page, Tone};
 /// A labelled sentence below a report's tables, for example about what weakens its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What it is about, one or two words.
+    /// Its subject in one or two words.
     pub label: String,
     /// The sentence, without foreign control characters.
     pub text: String,
