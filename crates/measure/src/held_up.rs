@@ -161,7 +161,7 @@ mod tests {
     fn what_the_kernel_cannot_count_is_said_where_time_is_stolen() {
         let calm = [vec![sample(100, 0)]];
         let said = |has_steal| Disturbance::of(&calm, has_steal).to_string();
-        assert_eq!(said(false), "the host held up none of 1 samples by more than 1 %");
+        assert_eq!(said(false), "the host held up none of 1 sample by more than 1 %");
         let limit = ", as far as the kernel counts (stolen time in steps of 10 ms)";
         assert_eq!(said(true), said(false) + limit);
     }
