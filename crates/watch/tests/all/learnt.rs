@@ -166,8 +166,8 @@ fn the_file_is_a_workload() {
     // A unit cannot belong to a task and to a load.
     assert_eq!(file.unit_of_loads(), [None, None], "{text}");
     for line in [
-        "# 3 events were lost, so figures can be too small.",
-        "# 2 requests of further programs are left out.",
+        "# The kernel lost 3 events, so figures can be too small.",
+        "# Left out: 2 requests of further programs.",
         "name = \"recorder-read\"",
         "period = \"160ms\"",
         "name = \"recorder-write\"",
