@@ -65,7 +65,7 @@ pub enum DeviceMapperError {
     Failed {
         /// The program's name and its verb.
         command: String,
-        /// What it wrote.
+        /// Its output.
         said: String,
     },
 }

@@ -348,7 +348,7 @@ fn read_assignment(
     Ok(found.unwrap_or_default())
 }
 
-/// What is wrong with a priority under EDF, and what to do.
+/// The fault of a priority under EDF, and its remedy.
 const EDF_HAS_NONE: [&str; 2] = [
     "edf has no priorities, so this line has no effect",
     "remove it, or write scheduling = \"fixed-priority\" under [cpu]",

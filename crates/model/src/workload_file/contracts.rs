@@ -25,7 +25,7 @@ use crate::units::{Bytes, Duration};
 /// A contract that has b(i) as a case.
 struct Covered {
     contract: DriveContract,
-    /// What one entry of its table times, in the singular, for messages.
+    /// The object that one entry of its table times, in the singular, for messages.
     what: &'static str,
     /// The plural of `what`.
     plural: &'static str,
