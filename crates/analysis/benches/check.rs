@@ -31,14 +31,14 @@ fn system(count: u64, batch_max: u32, are_different: bool) -> System {
     }
 }
 
-/// Theorem 2: z >= E.
+/// Measures Theorem 2, which applies because z >= E.
 #[divan::bench(args = [false, true])]
 fn theorem_2_of_1000_tasks(bencher: divan::Bencher, are_different: bool) {
     let system = system(1_000, 1_000, are_different);
     bencher.bench(|| dqf::tight(&system).unwrap());
 }
 
-/// Theorem 1: z < E.
+/// Measures Theorem 1, which applies because z < E.
 #[divan::bench(args = [false, true])]
 fn theorem_1_of_100_tasks(bencher: divan::Bencher, are_different: bool) {
     let system = system(100, 32, are_different);
@@ -86,7 +86,7 @@ fn check_100_tasks_by_fixed_point(bencher: divan::Bencher, are_different: bool) 
     bencher.bench(|| everything(&workload));
 }
 
-/// As above, with z chosen by the analysis.
+/// Everything that `check` computes for 100 tasks, with z chosen by the analysis.
 #[divan::bench(args = [false, true], sample_count = 3)]
 fn check_100_tasks_auto(bencher: divan::Bencher, are_different: bool) {
     let workload = workload(100, "\"auto\"", 64, are_different);

@@ -18,7 +18,7 @@ const DEADLINE_BEYOND_PERIOD: &str = "adaptive-drain is proven only if the deadl
 const BOUND: &str = "beside best effort the bound is the deadline itself: best effort gets all the time \
      before the deadline that the task does not need";
 
-/// Returns the choice for a single task.
+/// Returns the best-effort depth and the bounds for a single task.
 ///
 /// # Bound
 /// `R = drain(1)` without best effort and `R = max(D, drain(1))` with it, if R <= p.

@@ -56,7 +56,7 @@ pub struct TaskAssessment {
     pub bounds: Bounds,
     /// The least valid bound, and its name.
     pub response_max: Option<(Duration, BoundName)>,
-    /// Whether that bound is within the deadline.
+    /// Whether the least valid bound is within the deadline.
     pub is_deadline_met: bool,
 }
 
@@ -166,7 +166,7 @@ impl Assessment {
         }
     }
 
-    /// Returns an assessment that proves nothing if a premise voids it, otherwise itself.
+    /// Returns this assessment, or one that proves nothing if a premise voids it.
     pub(crate) fn unless_void(mut self) -> Self {
         if self.premises.void().is_none() {
             return self;

@@ -49,9 +49,9 @@ pub(crate) struct Question<'a> {
 /// Holds the chosen z and beta, with the bounds that they give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// z.
+    /// z: the largest number of requests in a batch.
     pub(crate) batch_max: u32,
-    /// beta.
+    /// beta: best effort fills batches up to this many requests.
     pub(crate) best_effort_fill: u32,
     /// Z and F, if batches are also limited by cost.
     pub(crate) batch_cost: Option<BatchCost>,

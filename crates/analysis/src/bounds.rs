@@ -10,30 +10,32 @@ use crate::{Inapplicable, SporadicTask, System, Verdict, dq_edf, dqf, edf};
 /// The bounds of one task; `None` for a bound that does not apply or does not exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// [`dqf::linear`].
+    /// The linear bound: [`dqf::linear`].
     pub linear: Option<Duration>,
-    /// [`dqf::busy_interval`].
+    /// The busy-interval bound: [`dqf::busy_interval`].
     pub busy_interval: Option<Duration>,
-    /// [`dqf::min_period`].
+    /// The minimum-period bound: [`dqf::min_period`].
     pub min_period: Option<Duration>,
-    /// [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for `edf` and
-    /// `scan-edf` [`edf::responses`], for `scan-edf` with windows
+    /// The tight bound: [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for
+    /// `edf` and `scan-edf` [`edf::responses`], for `scan-edf` with windows
     /// [`crate::edf_in_windows::responses`], for `dq-edf` [`dq_edf::tight`].
     pub tight: Option<Duration>,
-    /// [`crate::heterogeneous::responses`], if requests differ.
+    /// The bound that charges each request its own cost, if requests differ:
+    /// [`crate::heterogeneous::responses`].
     pub mixed: Option<Duration>,
 }
 
 tidegate_model::names! {
     /// The name of the bound that gave the verdict.
     pub enum BoundName {
-        /// Lemma 9.2.2.
+        /// The linear bound (Lemma 9.2.2).
         Linear => "linear",
-        /// Lemma 9.2.4.
+        /// The busy-interval bound (Lemma 9.2.4).
         BusyInterval => "busy_interval",
-        /// Theorem 9.2.7.
+        /// The minimum-period bound (Theorem 9.2.7).
         MinPeriod => "min_period",
-        /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
+        /// The tight bound: Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO
+        /// and EDF.
         Tight => "tight",
         /// The bound that charges each request its own cost.
         Mixed => "mixed",
@@ -74,7 +76,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the least bound; among equal ones it names the tightest kind.
+    /// Returns the least bound and its name; among equal bounds, the name of the tightest kind.
     pub fn least(&self) -> Option<(Duration, BoundName)> {
         let bounds = BoundName::ALL.into_iter().filter_map(|name| Some((self.of(name)?, name)));
         bounds.min_by_key(|&(bound, name)| (bound, name.rank()))
@@ -92,7 +94,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the larger of both bounds of each name, or `None` if one of them is `None`.
+    /// Returns the larger of the two bounds of each name, or `None` if one of the two is `None`.
     pub(crate) fn worse(self, other: Self) -> Self {
         let larger = |name| self.of(name).zip(other.of(name)).map(|(a, b)| a.max(b));
         Self {

@@ -47,7 +47,8 @@ impl Budget {
         self.left.set(self.left.get().saturating_sub(terms));
     }
 
-    /// Takes `terms` from the budget if one step may cost that many; returns whether it may.
+    /// Takes `terms` from the budget and returns true if one step may cost that many; otherwise
+    /// takes nothing.
     pub(crate) fn afford(&self, terms: u64) -> bool {
         let is_affordable = terms <= self.share();
         if is_affordable {
@@ -118,9 +119,9 @@ mod tests {
         assert!(is_any_larger, "no budget changed a bound: the test shows nothing");
     }
 
-    /// Goal: with an empty budget, the bound is the smaller of the two that cost no work. Method:
-    /// one task whose backlog takes its period or longer, z = 2 and b = (5, 6), so that only the
-    /// caps hold.
+    /// Goal: with an empty budget, the bound is the smaller of the two bounds that cost no work.
+    /// Method: one task whose backlog takes its period or longer, z = 2 and b = (5, 6), so that
+    /// only the caps hold.
     #[test]
     fn without_work_the_smaller_cap_is_the_bound() {
         let bound = |requests, period_ns| {

@@ -113,7 +113,7 @@ impl Wait<'_> {
         self.fixed_ns() + self.requests.sum_ns().max(self.fill_ns())
     }
 
-    /// Returns R if the queue may be cut.
+    /// Returns R if the queue can be cut into several batches.
     fn in_several(&self) -> u128 {
         let with = |joining_ns: u128| {
             let without_job = self.requests.sum_ns() - u128::from(self.requests.least_ns());
@@ -164,7 +164,7 @@ impl Wait<'_> {
     }
 }
 
-/// Returns the period and the cost of a job.
+/// Returns the period of a task and the cost of one of its jobs, both in ns.
 fn job(mixed: &MixedTask) -> (u64, u128) {
     let requests = u128::from(mixed.task.requests);
     (mixed.task.period.ns(), requests * u128::from(mixed.request_max.ns()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The curves behind a bound, for readers: the requests that its argument counts, and their service.
-//! No verdict rests on them.
+//! The curves that show a bound to readers: the requests that its argument counts, and their
+//! service over time. No verdict rests on them.
 //!
 //! ```text
 //!   requests              ______ requested
@@ -9,8 +9,8 @@
 //!      |__|                  _______|
 //!      +---------------------------------------- time
 //! ```
-//! Curves are drawn from the terms of the argument that gives the bound, and compared with it: curves
-//! that do not show exactly the bound are left out.
+//! The terms of the argument that gives a bound determine its curves. Curves that do not show
+//! exactly this bound are left out.
 
 mod dual_queue;
 mod fifo;
@@ -25,7 +25,7 @@ use crate::{Assessment, select};
 use dual_queue::DualQueue;
 use fifo::Fifo;
 
-/// The most steps of a curve. A bound whose argument has more is not drawn.
+/// The largest number of steps of a curve. A bound that needs more is not drawn.
 const STEPS_MAX: usize = 4_096;
 
 /// Pairs of an instant and a number of requests, both rising.
@@ -34,17 +34,17 @@ pub type Steps = Vec<(Duration, u64)>;
 tidegate_model::names! {
     /// The argument that a pair of curves shows.
     pub enum Argument {
-        /// Theorems 1 to 3: batches from the one in flight to the job's own.
+        /// Theorems 1 to 3: the batches from the one in flight to the job's own.
         Batches => "batches",
-        /// Theorem 9.2.7.
+        /// Theorem 9.2.7, the minimum-period bound.
         MinPeriod => "min_period",
-        /// Lemma 9.2.4.
+        /// Lemma 9.2.4, the busy-interval bound.
         BusyInterval => "busy_interval",
-        /// Lemma 9.2.2.
+        /// Lemma 9.2.2, the linear bound.
         Linear => "linear",
         /// One request at a time in the order of release.
         Fifo => "fifo",
-        /// The same behind best effort in the same queue.
+        /// One request at a time in the order of release, behind best effort in the same queue.
         FifoBehindLoops => "fifo_behind_loops",
     }
 }
@@ -52,17 +52,18 @@ tidegate_model::names! {
 /// How the curves of an argument show its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// The bound is the largest horizontal distance from the requests to their service.
+    /// The bound is the largest horizontal distance from the curve of requests to the curve of
+    /// their service.
     Distance,
     /// The bound is the instant at which everything requested is served for the first time, which
     /// is the fixed point of its equation.
     Meeting,
-    /// As `Meeting`; requests at that instant itself do not count.
+    /// As `Meeting`, but requests released at that instant do not count.
     MeetingHalfOpen,
 }
 
 impl Argument {
-    /// Returns how its curves show the bound.
+    /// Returns how the curves of this argument show its bound.
     pub const fn reading(self) -> Reading {
         match self {
             Self::Batches | Self::MinPeriod | Self::Linear | Self::Fifo => Reading::Distance,
@@ -75,30 +76,30 @@ impl Argument {
 /// The curves of a bound.
 ///
 /// # Invariants
-/// The length of `longest`, with `after`, is the bound.
+/// The length of `longest` plus `after` is the bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Curves {
     /// The argument that gives the bound.
     pub argument: Argument,
     /// The requests that the argument counts as released, or in flight, up to each instant.
     pub requested: Steps,
-    /// How many of them are served up to each instant, at the latest; under
-    /// [`Argument::BusyInterval`] how many are sent.
+    /// The requests that are served up to each instant, at the latest; under
+    /// [`Argument::BusyInterval`], those that are sent.
     pub served: Steps,
     /// The wait that the curves show.
     pub longest: Longest,
-    /// The time of the job's own batch after that wait, if the curves do not contain it.
+    /// The time of the job's own batch after `longest`, if the curves do not contain it.
     pub after: Duration,
 }
 
 /// A horizontal line between the curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Longest {
-    /// Its height.
+    /// The height of the line, in requests.
     pub requests: u64,
-    /// Where it begins.
+    /// The instant at which the line begins.
     pub from: Duration,
-    /// Where it ends.
+    /// The instant at which the line ends.
     pub to: Duration,
 }
 
@@ -110,7 +111,7 @@ pub struct TaskCurves {
     /// The part of the bound outside the curves: jitter, and the host's time around the policy; zero
     /// without curves.
     pub outside: Duration,
-    /// The curves, or why there are none: a sentence without its full stop.
+    /// The curves, or the reason why there are none, as a sentence without its full stop.
     pub curves: Result<Curves, &'static str>,
 }
 
@@ -158,8 +159,8 @@ pub fn curves(workload: &Workload, assessment: &Assessment) -> Vec<TaskCurves> {
     all
 }
 
-/// The most different bounds of a workload whose curves are drawn: the curves of one have thousands
-/// of steps.
+/// The largest number of different bounds in one workload for which curves are drawn: the curves of
+/// a single bound can have thousands of steps.
 const DRAWN_MAX: usize = 16;
 
 const OF_COSTS: &str = "it charges each request its own cost, and a count of requests has no cost";
@@ -173,7 +174,7 @@ enum Source {
 }
 
 impl Source {
-    /// Returns the source of a policy's bounds, or why they have no curves.
+    /// Returns the source of a policy's bounds, or the reason why these bounds have no curves.
     fn of(planned: &Workload, assessment: &Assessment) -> Result<Self, &'static str> {
         if Regulated::of(planned).is_some() {
             return Err("it holds behind a regulator, whose tokens are no count of requests");
@@ -220,7 +221,7 @@ impl Source {
 }
 
 impl Curves {
-    /// Returns curves if they show this bound, and `None` if they show another or are too long.
+    /// Returns curves if they show this bound; `None` if they show another bound or are too long.
     fn showing(
         bound: Duration,
         argument: Argument,
@@ -242,10 +243,10 @@ impl Curves {
 }
 
 impl Longest {
-    /// Returns its length.
+    /// Returns the length of the line.
     ///
     /// # Panics
-    /// Never: it does not end before it begins.
+    /// Never: a line does not end before it begins.
     pub fn length(self) -> Duration {
         self.to.checked_sub(self.from).expect("it ends after it begins")
     }
@@ -271,7 +272,7 @@ pub fn longest(
                 (from <= to).then(|| line(requests, from, to))
             };
             let lines = requested.iter().map(line_at).collect::<Option<Vec<_>>>()?;
-            // The first of equal ones.
+            // Of equally long lines, the first is returned.
             return lines.into_iter().rev().max_by_key(|line| line.length());
         }
         Reading::Meeting => true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The promise to workloads on drives whose memory accepts writes and carries them out later.
+//! Bounds for workloads on drives that accept writes into memory and carry them out later.
 //!
 //! Every contract of such a drive except `[cost]` was measured for one kind of request at a time.
 //! On such a drive a read may wait behind writes that completed long before, and behind more of

@@ -11,7 +11,7 @@ use tidegate_model::{DepthChoice, DispatchMode, PolicyName, Workload};
 use crate::SporadicTask;
 use crate::expected::{Beside, Rate, real_time};
 
-/// `auto` forgoes less than one part in this many of the best expected throughput.
+/// `auto` forgoes less than `1 / FORGONE` of the best expected throughput.
 const FORGONE: u128 = 100;
 
 /// Returns the largest number of best-effort requests that the workload file lets this policy keep

@@ -12,7 +12,8 @@ pub(crate) const UNKNOWN: &str = "the policy decides by drain times, and the dri
 const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \
      after a dispatch and nothing more is sent, the drive is empty within drain(q), whatever it was sent before";
 
-/// The second premise; `Host::settle` in this project's host satisfies it.
+/// The second premise of every proof of a draining policy; `Host::settle` in this project's host
+/// satisfies it.
 const TIE: &str = "a completion at the instant of a release is processed before the release";
 
 /// Returns the premises of every proof of a draining policy.

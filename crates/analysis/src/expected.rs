@@ -61,7 +61,7 @@ pub fn expected_best_effort(workload: &Workload, assessment: &Assessment) -> Opt
 pub(crate) struct Beside<'a> {
     typical: &'a TypicalTimes,
     order: BestEffortOrder,
-    /// The number of best-effort requests that are outstanding in all.
+    /// The total number of outstanding best-effort requests.
     outstanding: u32,
     /// Whether requests of several tasks can be on the drive together.
     is_real_time_together: bool,

@@ -14,9 +14,9 @@ use crate::{Assessment, System, TaskAssessment, dqf};
 pub struct Explanation {
     /// The counts of requests and batches.
     pub steps: dqf::Steps,
-    /// z.
+    /// z: the largest number of requests in a batch.
     pub batch_max: u32,
-    /// beta.
+    /// beta: best effort fills batches up to this many requests.
     pub best_effort_fill: u32,
     /// The longest time of the batch in flight.
     pub carry_in_max: Duration,
@@ -67,7 +67,7 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
     let of_task = |((steps, assessed), task): ((Option<dqf::Steps>, &TaskAssessment), &Task)| {
         let (response, _) = assessed.response_max?;
         let explanation = explanation(steps?, task.jitter);
-        // Another bound may be the least one.
+        // The verdict may rest on another bound, which these steps do not show.
         let is_other = assessed.rests_on_costs() || explanation.total() != Some(response);
         (!is_other).then_some(explanation)
     };

@@ -75,8 +75,8 @@ pub fn responses_with_best_effort(
     Ok(vec![verdict(response); system.tasks.len()])
 }
 
-/// Returns whether no bound can be within this deadline: the last of the jobs that are released
-/// together, behind all closed loops, completes later.
+/// Returns whether no bound can be within this deadline, because the last of the jobs that are
+/// released together, behind all closed loops, completes later.
 pub(crate) fn exceeds_at_once(
     system: &System,
     ahead: &BestEffortAhead,

@@ -17,7 +17,7 @@ use crate::{Answer, Assessment, assess, headroom};
 /// The largest number of times that the search doubles a period.
 const DOUBLINGS: u32 = 6;
 
-/// Times are stretched in steps of one part in this many.
+/// The denominator of the factors by which times are stretched.
 const PARTS: u64 = 16;
 
 /// The largest number of attempts to find deadlines that are met if they are requested.
@@ -36,30 +36,30 @@ pub enum Change {
     Deadline {
         /// The task, or the entry of several tasks.
         name: String,
-        /// The least deadline, rounded up to the microsecond.
+        /// The shortest deadline that is proved, rounded up to the microsecond.
         deadline: Duration,
     },
     /// Fewer requests for each job.
     Requests {
         /// The task or export.
         name: String,
-        /// The largest number of requests.
+        /// The largest number of requests that is proved.
         requests: u32,
     },
     /// Less frequent jobs.
     Period {
         /// The task or export.
         name: String,
-        /// The period.
+        /// The longer period.
         period: Duration,
-        /// The deadline.
+        /// The deadline that is proved with this period.
         deadline: Duration,
     },
     /// Fewer tasks of an entry.
     Count {
         /// The entry.
         name: String,
-        /// The largest number of tasks.
+        /// The largest number of tasks that is proved.
         count: usize,
     },
     /// All tasks except one.
@@ -393,7 +393,7 @@ mod tests {
     }
 
     /// Goal: changes that suffice only together are reported together, and only if they are proved.
-    /// Method: two entries, each of which keeps the workload from being proved.
+    /// Method: two entries, each of which alone keeps the workload from being proved.
     #[test]
     fn changes_that_suffice_only_together_are_told_together() {
         let both = [("a", terms(1)), ("b", terms(1))];

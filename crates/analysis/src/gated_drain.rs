@@ -24,7 +24,7 @@ const PAUSES: &str = "best effort gets nothing from the instant at which every t
 
 /// Returns the choice for several tasks.
 ///
-/// # Bound
+/// Returns the best-effort depth and the bounds for several tasks.
 /// n = sum of e_i, `W = max over 0 <= s < n of drain(s) + drain(n - s)`.
 /// - If W <= d_i <= p_i for every task: `R_i = d_i`.
 /// - Otherwise, if max(d_i, W) < p_i for every task: `R_i = max(d_i, W)`.
@@ -95,7 +95,7 @@ pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
     tasks.iter().zip(bounds).all(is_within)
 }
 
-/// Returns n if the analysis applies.
+/// Returns n, the number of units, or the reason why the analysis does not apply.
 fn units(tasks: &[SporadicTask], drain: Drain<'_>) -> Result<u32, &'static str> {
     if tasks.iter().any(|task| task.deadline > task.period) {
         return Err(DEADLINE_BEYOND_PERIOD);
@@ -134,7 +134,8 @@ fn responses(
     none
 }
 
-/// Returns W, or `None` on overflow.
+/// Returns W: the longest time of two successive drains that together have n = `units` requests.
+/// `None` on overflow.
 fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
     let pairs = (0..units).map(|first| drain.times(first, units - first));
     pairs

@@ -7,10 +7,11 @@ use crate::search;
 use crate::select::is_provable;
 use crate::shaping::sporadic;
 
-/// Entries beyond which headroom is not computed: each entry needs dozens of analyses.
+/// The largest number of entries for which headroom is computed: each entry needs dozens of
+/// analyses.
 pub(crate) const ENTRIES_MAX: usize = 16;
 
-/// The search stops below this count.
+/// The count below which the search stops.
 const COUNT_MAX: u32 = 1 << 14;
 
 /// The number of further tasks of one `[[task]]` entry that can be proven beside everything else.
@@ -22,8 +23,8 @@ pub struct Headroom {
     pub first_task: usize,
     /// The number of additional tasks; 0 if the workload is not proven as it is.
     pub more: usize,
-    /// The largest provable number of such tasks; less than the current number if the workload is
-    /// not proven.
+    /// The largest provable number of tasks of this entry; less than the current number if the
+    /// workload is not proven.
     pub count_max: usize,
     /// Whether the search stopped at `count_max`, so that there may be more.
     pub is_at_least: bool,

@@ -8,10 +8,10 @@ use crate::SporadicTask;
 /// A task whose requests have one operation and one cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MixedTask {
-    /// (e, p, d).
+    /// The task's requests per job, period and deadline: e, p and d.
     pub task: SporadicTask,
-    /// c: the cost that each of its requests adds to a batch.
+    /// c: the cost that each of the task's requests adds to a batch.
     pub request_max: Duration,
-    /// The operation of its requests: read or write.
+    /// The operation of the task's requests: read or write.
     pub op: Op,
 }

@@ -12,7 +12,7 @@ use tidegate_model::{BatchChoice, Premise, PremiseCode, Premises, RegulatorName,
 
 use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment, Tasks};
 
-/// Workloads with more units are not analysed.
+/// The largest number of units in a workload that is analysed.
 const UNITS_MAX: u64 = 1 << 20;
 
 /// A workload as the wrapped policy sees it, without its regulators.
@@ -134,7 +134,7 @@ pub(crate) fn unit_tasks(workload: &Workload, tasks: &Tasks) -> Tasks {
     tasks.iter().flat_map(units).collect()
 }
 
-/// Limits the drive's depth.
+/// Limits the drive's depth to the one that `depth-limit` states.
 fn limit_depth(workload: &mut Workload) {
     let Some(limit) = workload.parameters.depth_limit.in_flight_max else { return };
     let limit = limit.get();

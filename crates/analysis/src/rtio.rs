@@ -89,7 +89,7 @@ fn requests_of(tasks: &[SporadicTask], depth: u32) -> Result<u32, &'static str> 
 pub(crate) struct Question<'a> {
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
-    /// n, at most K.
+    /// n: the number of real-time requests that can be outstanding together, at most K.
     requests: u32,
     /// The largest depth of best effort that the workload file allows.
     best_effort_max: u32,
@@ -323,12 +323,12 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The promise to every task.
+/// The promise to all tasks of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
-    /// A response that is within every period.
+    /// A response time that is within every period.
     Bound(Duration),
-    /// Nothing: a job may be released before the previous one is complete.
+    /// No bound: a job can be released before the previous one is complete.
     PileUp,
 }
 

@@ -88,11 +88,11 @@ pub(crate) fn closing_point(
     Some(closed)
 }
 
-/// Where an iteration from below ended.
+/// The result of an iteration from below.
 enum Climbed {
-    /// At the least x with `f(x) <= x`.
+    /// The iteration reached the least x with `f(x) <= x`.
     Closed(u64),
-    /// Below it, after the last round.
+    /// The last round ended at this value, below the least x with `f(x) <= x`.
     Open(u64),
 }
 

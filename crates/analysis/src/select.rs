@@ -66,7 +66,7 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
         );
     }
     shaping::objection(workload, policy).or_else(|| {
-        // If the policy has no bound at all, that is the better reason.
+        // If the policy has no bound for any workload, that is the better reason to report.
         let theorem = policy.facts().theorem.ok()?;
         deferred::objection(workload, theorem).or_else(|| passed_on_late(workload, theorem))
     })

@@ -14,7 +14,7 @@ use tidegate_model::{
 use crate::bounds::Bounds;
 use crate::{SporadicTask, Tasks};
 
-/// Returns the shapers around a policy.
+/// Returns the parameters of the shapers around the policy.
 fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
     let parameters = &workload.parameters;
     workload.regulators.iter().filter_map(|regulator| match regulator {
@@ -39,7 +39,7 @@ const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs 
 /// - Streams that are detected among best effort become real-time requests that no proof counted.
 /// - Interactive tasks that wait for tokens are released closer together behind the bucket than
 ///   their contract says.
-/// - The same holds for the requests of open-loop best effort: they gather while the shaper's rate
+/// - Open-loop best-effort requests also come closer together: they gather while the shaper's rate
 ///   is low and arrive together when it rises. Only the proof of `fifo` counts them, so only its
 ///   bound fails.
 ///

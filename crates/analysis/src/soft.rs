@@ -102,7 +102,7 @@ pub fn soft_promise(
     })
 }
 
-/// Returns R_q in ns, and M.
+/// Returns R_q in ns, and M, the number of batches on which a job can depend.
 fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64, u128)> {
     let demand = soft.tasks.demand();
     // The longest time of a batch of best effort alone.

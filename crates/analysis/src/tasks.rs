@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::SporadicTask;
 use crate::dqf::Demand;
 
-/// A list of tasks. A copy shares the list and all that was derived from it, so an analysis that
+/// A list of tasks. A copy shares the list and everything derived from it, so an analysis that
 /// tries many parameters sorts the tasks once.
 #[derive(Clone)]
 pub struct Tasks(Arc<Shared>);

@@ -30,10 +30,10 @@ use crate::shaping::sporadic;
 use crate::system::{is_shared, single};
 use crate::{System, Tasks, cost_limited, edf, edf_in_windows, rtio, strict_classes};
 
-/// Factors beyond this are not searched: a thousand times the table.
+/// The largest factor that is searched: a thousand times the table.
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
 
-/// Why a policy that spends all slack tolerates nothing beyond its plan.
+/// The reason why a policy that spends all slack tolerates nothing beyond its plan.
 const SPENT: &str = "the policy gives other requests all the time that its plan leaves before the \
      deadlines, so a drive that exceeds the plan's times can miss them";
 
@@ -53,8 +53,8 @@ pub struct Tolerance {
     /// The largest time by which every time may exceed the times that the plan was made for: the
     /// drive's tables and the margin.
     pub beyond_plan: Duration,
-    /// Why nothing beyond the plan is tolerated, as a sentence without its full stop; `None` for
-    /// policies that leave slack.
+    /// The reason why nothing beyond the plan is tolerated, as a sentence without its full stop;
+    /// `None` for policies that leave slack.
     pub spent: Option<&'static str>,
 }
 

@@ -22,7 +22,7 @@ pub struct Target {
     pub op: Op,
     /// The cylinder of the first sector, from 0, the outermost.
     pub cylinder: u32,
-    /// The head of the first sector.
+    /// The head that accesses the first sector.
     pub head: u32,
     /// The angle at which the first sector begins, in the units of the model that computed it.
     pub angle: u64,

@@ -33,7 +33,7 @@ pub enum Margin {
 }
 
 impl Margin {
-    /// Returns the margin.
+    /// Returns the margin as a time; zero if it is unmeasured or the requests are unpredicted.
     pub const fn time(self) -> Duration {
         match self {
             Self::Stated(time) | Self::Measured(time) => time,
@@ -43,7 +43,7 @@ impl Margin {
 }
 
 impl ActiveSubset {
-    /// Returns the times for a workload.
+    /// Returns the times of `das` for the requests of a workload.
     pub fn of(workload: &Workload) -> Self {
         let (contracts, table) = (&workload.contracts, &workload.table);
         let Some(ServicePrediction { ceiling, late_max }) = contracts.prediction else {
@@ -57,7 +57,7 @@ impl ActiveSubset {
             (_, Some(late_max)) => Margin::Measured(late_max),
             (_, None) => Margin::Unmeasured,
         };
-        // A sum that overflows proves nothing, like any time that long.
+        // A sum that overflows becomes the longest time, which proves nothing.
         let excess_max = margin
             .time()
             .checked_add(contracts.flush_max.unwrap_or_default())

@@ -5,9 +5,9 @@
 //!   read --fault--> note it --> a misspelt field: write the meant one --> read again
 //!                               any other fault: replace its lines by spaces
 //! ```
-//! A fault that only follows from replaced lines is not noted, for example that a replaced field is
-//! missing. A table without a field that it needs is replaced as a whole, so faults between its
-//! fields are found only after the field is added.
+//! A fault that only follows from replaced lines is not reported: for example, a field that is
+//! missing because its line was replaced. A table without a field that it needs is replaced as a
+//! whole, so faults between its fields are found only after the field is added.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ pub fn all_faults<T>(
     found
 }
 
-/// The text without its known faults.
+/// The text of the file with its known faults corrected or replaced by spaces.
 #[derive(Default)]
 struct Corrected {
     text: Vec<u8>,
@@ -130,7 +130,7 @@ impl Corrected {
         let is_emptied = lines.skip(1).all(|line| line.trim().is_empty());
         let table = self.in_file(table);
         let mut replaced = self.fields.iter().filter(|(_, at)| table.contains(at));
-        // Each of these can take the place of a period.
+        // Each of these fields can replace a period.
         if fault.message.contains("`period`") {
             let paces = ["period", "rate", "outstanding", "deadline"];
             return replaced.any(|(known, _)| is_emptied || paces.contains(&&**known));
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn one_fault_stays_one() {
         for text in [
-            // Misspelt, and so missing.
+            // A misspelt field also counts as missing.
             "drive = \"d\"\n[[task]]\nname = \"a\"\nperod = \"1s\"\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[task]]\nname = \"a\"\nperiod = 1\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[task]]\nname = \"a\"\nsize = \"4KiB\"\n",

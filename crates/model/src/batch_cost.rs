@@ -44,13 +44,13 @@ impl BatchCost {
 /// carries these charges: m requests of it cause at most 2 m changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestCharges {
-    /// A: charged once for each batch.
+    /// A: the positioning time, charged once for each batch.
     pub positioning_max: Duration,
     reads: Charges,
     writes: Charges,
 }
 
-/// The charges of one operation, in ascending order of size; no smaller size has a larger charge.
+/// The charges of one operation, in ascending order of size; charges never decrease with size.
 type Charges = Vec<(Bytes, Duration)>;
 
 impl RequestCharges {
@@ -81,8 +81,8 @@ impl RequestCharges {
         Self { positioning_max, reads: charges(Op::Read), writes: charges(Op::Write) }
     }
 
-    /// Returns the most that a request adds to a batch: the charge of the smallest known size that
-    /// covers it. `None` if no known size covers it.
+    /// Returns the longest time that a request adds to a batch: the charge of the smallest known
+    /// size that covers it. `None` if no known size covers it.
     ///
     /// # Complexity
     /// O(log sizes).
@@ -100,7 +100,7 @@ impl RequestCharges {
 /// charge a smaller size more, and a size in between is not known to cost less.
 fn ascending<'a>(costs: impl Iterator<Item = &'a RequestCost>, more: Duration) -> Charges {
     let with_more = |cost: &RequestCost| {
-        // A charge that overflows is more than any batch may cost.
+        // A charge that overflows counts as the longest time, which exceeds every limit on a batch.
         (cost.size, cost.time_max.checked_add(more).unwrap_or(Duration::MAX))
     };
     let mut charges: Charges = costs.map(with_more).collect();

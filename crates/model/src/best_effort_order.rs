@@ -8,9 +8,10 @@ names! {
         Fifo => "fifo",
         /// By rising position, then again from the lowest (C-LOOK), with a bound on waiting.
         Elevator => "elevator",
-        /// The nearest to the last one first; requests may starve.
+        /// The request nearest to the previous one first; requests can starve.
         Nearest => "nearest",
-        /// The shortest access time first; requests may starve. Access times must be known.
+        /// The request with the shortest access time first; requests can starve. Access times must
+        /// be known.
         Satf => "satf",
     }
 }
@@ -32,9 +33,9 @@ impl BestEffortOrder {
         }
     }
 
-    /// Returns the largest number of best-effort requests that are served between the arrival of
-    /// one and its own service, while at most `queued_max` best-effort requests are queued, itself
-    /// included; `None` if no number bounds them.
+    /// Returns the largest number of best-effort requests that can be served before one that has
+    /// arrived, while at most `queued_max` best-effort requests, including this one, are queued;
+    /// `None` if no number bounds them.
     ///
     /// # Source
     /// Own derivation, `docs/theory/draining.md` section 29.

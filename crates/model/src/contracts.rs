@@ -18,8 +18,8 @@ pub struct Contracts {
     pub drain: Option<BatchTable>,
     /// The longest time from dispatch to completion of a request, whatever other requests are sent.
     pub starvation_max: Option<Duration>,
-    /// Number of requests on the device in that measurement; the contract does not cover more.
-    /// `None` means as many as the device accepts.
+    /// Number of requests on the device when `starvation_max` was measured; the contract does not
+    /// cover more. `None` means as many as the device accepts.
     pub starvation_depth: Option<u32>,
     /// The operations of the workload, each with its largest request size.
     pub covered: Vec<(Op, Bytes)>,
@@ -102,8 +102,8 @@ pub enum DeferredWrites {
     /// The workload does not write, or the drive is not known to defer writes.
     #[default]
     None,
-    /// The drive defers writes, and b(i) covers batches that were measured beside deferred writes
-    /// (`[cost]`).
+    /// The drive defers writes, and b(i) covers batches that were measured while the drive carried
+    /// out deferred writes (`[cost]`).
     Measured,
     /// The drive defers writes, and every table was measured without deferred writes.
     Unmeasured,
@@ -112,13 +112,13 @@ pub enum DeferredWrites {
 names! {
     /// The kinds of measured contracts, by the words used in output.
     pub enum DriveContract {
-        /// b(i).
+        /// The batch table b(i).
         Batches => "batches",
-        /// [`Contracts::drain`].
+        /// The drain times: [`Contracts::drain`].
         Drain => "drain",
-        /// [`Contracts::starvation_max`].
+        /// The starvation bound: [`Contracts::starvation_max`].
         Starvation => "starvation",
-        /// [`Contracts::priority`].
+        /// The times with the drive's own priority: [`Contracts::priority`].
         Priority => "priority",
     }
 }

@@ -21,9 +21,10 @@ use crate::units::{Bytes, Duration};
 /// - No two entries of `requests` have the same operation and size; no cost is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostModel {
-    /// A: once for each batch, including a change of direction before its first request.
+    /// A: the positioning time, charged once for each batch, including a change of direction before
+    /// its first request.
     pub positioning_max: Duration,
-    /// c, for each operation and size.
+    /// c: the time that a request adds to a batch, for each operation and size.
     pub requests: Vec<RequestCost>,
     /// The time of each change of direction inside a batch; `None` if the device groups reads and
     /// writes, or if A and c cover the changes.
@@ -44,16 +45,16 @@ pub struct CostModel {
 pub struct RequestCost {
     /// Read or write.
     pub op: Op,
-    /// Its size.
+    /// Size of the request.
     pub size: Bytes,
-    /// The largest time that it adds.
+    /// The longest time that the request adds to a batch.
     pub time_max: Duration,
 }
 
 /// A measured batch that took longer than a cost model says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uncovered {
-    /// Read or write.
+    /// The operation of every request: read or write.
     pub op: Op,
     /// Size of every request.
     pub size: Bytes,

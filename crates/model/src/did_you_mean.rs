@@ -19,7 +19,8 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|&(begins_not, distance, _)| (begins_not, distance)).map(|(_, _, it)| it)
 }
 
-/// Returns the advice for an unknown name: the one that it probably means, or all of them.
+/// Returns the advice for an unknown name: the known name that it probably means, or the list of
+/// all known names.
 pub fn advice<'a>(name: &str, known: impl IntoIterator<Item = &'a str, IntoIter: Clone>) -> String {
     let known = known.into_iter();
     let all = known.clone().collect::<Vec<_>>().join(", ");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The text of a workload file, parsed but not interpreted. One part describes the disk, the other
-//! the processor; a separate crate interprets each part.
+//! The text of a workload file, parsed but not interpreted. One part describes the disk and the
+//! other the processor; a separate crate interprets each part.
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -15,8 +15,8 @@ pub struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
-    /// The tables of the processor's half. The disk's half refuses every other name that it does
-    /// not know.
+    /// The tables of the processor part. The reader of the disk part refuses every other name that
+    /// it does not know.
     const PROCESSOR: [&'static str; 5] =
         ["cpu", "cpu_task", "cpu_server", "cpu_work", "cpu_interference"];
 

@@ -137,7 +137,7 @@ struct RawDrive {
 
 impl RawDrive {
     /// Checks the starvation times of the families of places, and raises the longest starvation to
-    /// theirs. Returns the first fault as a sentence.
+    /// the longest of these times. Returns the first fault as a sentence.
     fn join_starvation(&mut self) -> Option<String> {
         let Some(longest) = &mut self.starvation_ns_max else {
             let is_bounded = !self.starvation_places.is_empty() && !self.starvation_endless;

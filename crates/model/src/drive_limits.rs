@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The times with which a run compares the drive: the drive's tables, and the times that the
+//! The times that a run compares the drive's times with: the drive's tables, and the times that the
 //! verdict tolerates.
 //!
 //! ```text
@@ -19,10 +19,10 @@ use crate::workload::Workload;
 /// The longest times of batches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchTimes {
-    /// b(i).
+    /// The batch table b(i).
     pub table: BatchTable,
-    /// A and the charges of requests, which count instead of `table` if the proof charges each
-    /// request its own cost.
+    /// A and the charges of requests, which replace `table` if the proof charges each request its
+    /// own cost.
     pub charges: Option<RequestCharges>,
 }
 
@@ -48,7 +48,7 @@ impl BatchTimes {
 pub struct DriveTimes {
     /// The longest times of batches.
     pub batches: BatchTimes,
-    /// drain(q).
+    /// The drain times drain(q), for q requests in flight.
     pub drain: Option<BatchTable>,
     /// The longest time of one request on the drive.
     pub starvation_max: Option<Duration>,

@@ -51,7 +51,8 @@ pub fn within_time_max(
 /// `kind` is `task` or `load`.
 ///
 /// # Errors
-/// If the count is 0, or the workload would have more of them than it may, with its position.
+/// If the count is 0, or if the workload would have more than 100,000 sources of this kind, with
+/// the position of the count.
 pub fn read_count(
     count: Option<&Spanned<u32>>,
     before: usize,
@@ -75,7 +76,7 @@ pub fn read_count(
     Ok(*count.get_ref())
 }
 
-/// Reads a word that must name one of `all`; `what` says what it names.
+/// Reads a word that must name one of `all`; `what` is the noun for these names in messages.
 ///
 /// # Errors
 /// If there is no such name, with its position and the list.

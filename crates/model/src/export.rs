@@ -4,13 +4,13 @@
 use crate::task::Op;
 use crate::units::{Bandwidth, Bytes, Duration};
 
-/// The handling of requests beyond the contract.
+/// The handling of requests that exceed the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Beyond {
-    /// It waits until the contract allows it.
+    /// The request waits until the contract allows it.
     #[default]
     Wait,
-    /// It is served as best effort.
+    /// The request is served as best effort.
     BestEffort,
 }
 
@@ -23,20 +23,20 @@ pub struct ExportContract {
     pub period: Duration,
     /// The longest permitted response time of each of these requests.
     pub deadline: Duration,
-    /// The largest size of a request: larger calls are cut and count as several.
+    /// The largest size of a request: larger calls are cut and count as several requests.
     pub size_max: Bytes,
     /// The allowed operation; `None` allows read and write.
     pub op: Option<Op>,
-    /// The handling of requests beyond the contract.
+    /// The handling of requests that exceed the contract.
     pub beyond: Beyond,
 }
 
 /// The share of an export's best-effort requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BestEffortShare {
-    /// The weight of its best effort, relative to other exports.
+    /// The weight of the export's best effort, relative to other exports.
     pub weight: u32,
-    /// The highest long-term rate of its best effort.
+    /// The highest long-term rate of the export's best effort.
     pub limit: Option<Bandwidth>,
 }
 
@@ -51,34 +51,35 @@ impl Default for BestEffortShare {
 pub struct ExportSpec {
     /// The name that clients use.
     pub name: String,
-    /// The offset of its first byte in the store.
+    /// The offset of the export's first byte in the store.
     pub offset: Bytes,
-    /// Its size.
+    /// The size of the export.
     pub size: Bytes,
-    /// Its contract; `None` for best effort only.
+    /// The export's contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
-    /// Whether it is soft real time: its client may miss deadlines and reports its misses. With a
-    /// contract, its deadlines need no proof. Without one, it is a stream without figures: nothing
-    /// limits its requests, and no proof covers them.
+    /// Whether the export is soft real time: its client may miss deadlines and reports its misses.
+    /// With a contract, its deadlines need no proof. Without one, it is a stream without figures:
+    /// nothing limits its requests, and no proof covers them.
     pub is_soft: bool,
-    /// Its share of the time that contracts leave.
+    /// The export's share of the time that contracts leave.
     pub share: BestEffortShare,
-    /// Whether it refuses writes.
+    /// Whether the export refuses writes.
     pub is_read_only: bool,
 }
 
 impl ExportSpec {
-    /// Returns whether its contract is a promise, which needs a proof.
+    /// Returns whether the export's contract is a promise, which needs a proof.
     pub fn is_promised(&self) -> bool {
         self.contract.is_some() && !self.is_soft
     }
 
-    /// Returns whether any of its requests is real time.
+    /// Returns whether any of the export's requests is real time.
     pub fn is_real_time(&self) -> bool {
         self.contract.is_some() || self.is_soft
     }
 
-    /// Returns whether its requests are soft real time without a limit: no proof covers them.
+    /// Returns whether the export's requests are soft real time without a limit: no proof covers
+    /// them.
     pub fn is_undeclared_stream(&self) -> bool {
         self.contract.is_none() && self.is_soft
     }
@@ -89,14 +90,14 @@ impl ExportSpec {
 pub enum ExportPlace {
     /// Any part with enough room.
     Free {
-        /// Its size.
+        /// The size of the export.
         size: Bytes,
     },
     /// Exactly this part.
     At {
-        /// The offset of its first byte in the store.
+        /// The offset of the export's first byte in the store.
         offset: Bytes,
-        /// Its size.
+        /// The size of the export.
         size: Bytes,
     },
     /// The whole store, for reading only.
@@ -110,13 +111,13 @@ pub struct NewExport {
     pub name: String,
     /// The requested part of the store.
     pub place: ExportPlace,
-    /// Its contract; `None` for best effort only.
+    /// The export's contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
-    /// Whether it is soft real time; see [`ExportSpec::is_soft`].
+    /// Whether the export is soft real time; see [`ExportSpec::is_soft`].
     pub is_soft: bool,
-    /// Its share of the time that contracts leave.
+    /// The export's share of the time that contracts leave.
     pub share: BestEffortShare,
-    /// Whether it refuses writes.
+    /// Whether the export refuses writes.
     pub is_read_only: bool,
 }
 

@@ -44,18 +44,19 @@ impl DispatchMode {
     }
 }
 
-/// The requests that never wait while the policy's [`DispatchMode`] has room for them on the drive.
+/// The requests that are never kept waiting while the policy's [`DispatchMode`] has room for them
+/// on the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConservesWork {
     /// All requests.
     All,
-    /// Real time, and best effort too if the plan fills batches with it.
+    /// Real-time requests, and best effort too if the plan fills batches with it.
     Filled,
-    /// Real time.
+    /// Real-time requests.
     RealTime,
-    /// Real time of the plan's tasks, but not of a stream that a regulator detected.
+    /// Real-time requests of the plan's tasks, but not those of a stream that a regulator detected.
     RealTimeOfTasks,
-    /// Real time, if the plan allows no request to be dropped.
+    /// Real-time requests, if the plan allows no request to be dropped.
     RealTimeAtFullQuality,
     /// No requests.
     Nothing,
@@ -64,9 +65,9 @@ pub enum ConservesWork {
 /// The knowledge of the drive that a policy needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Knowledge {
-    /// Only its depth and its batch table.
+    /// Only the drive's depth and batch table.
     Nothing,
-    /// The positions of its sectors and its movements.
+    /// The drive's sector positions and head movements.
     AccessTimes,
     /// The drain times, drain(q).
     DrainTimes,
@@ -91,7 +92,8 @@ pub enum UnprovedDepth {
     Drive,
     /// As many as leave room for all requests that the tasks can release together.
     BesideTasks,
-    /// As many as can be drained with these requests within the shortest deadline.
+    /// As many as can be drained, together with all requests that the tasks can release at once,
+    /// within the shortest deadline.
     WithinDeadlines,
     /// As many as the workload states, for requests of all classes; otherwise as many as the drive
     /// accepts.
@@ -126,27 +128,29 @@ impl BestEffortQueue {
 /// The facts of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyFacts {
-    /// The theorem that bounds its response times, or the reason for none: a sentence without its
-    /// full stop.
+    /// The theorem that bounds the policy's response times, or the reason why there is none, as a
+    /// sentence without its full stop.
     pub theorem: Result<Theorem, &'static str>,
-    /// Its dispatch mode.
+    /// The policy's dispatch mode.
     pub dispatch: DispatchMode,
-    /// The requests that it never keeps waiting while its dispatch mode has room for them.
+    /// The requests that the policy never keeps waiting while its dispatch mode has room for them.
     pub conserves_work: ConservesWork,
-    /// The limits of its batches, if it sends batches.
+    /// The limits of the policy's batches, if it sends batches.
     pub batch_limit: BatchLimit,
-    /// The knowledge of the drive that it needs.
+    /// The knowledge of the drive that the policy needs.
     pub needs: Knowledge,
     /// Whether best effort waits in the same queue as the tasks, in the order of release.
     pub has_common_queue: bool,
     /// How best effort waits.
     pub best_effort: BestEffortQueue,
-    /// Whether positions decide which of its requests comes next, besides the order of best effort
-    /// that the workload names.
+    /// Whether positions decide which of the policy's requests comes next, apart from the order of
+    /// best effort that the workload names.
     pub serves_by_position: bool,
-    /// Whether it profits from many queued requests, because it chooses among them by position.
+    /// Whether the policy profits from many queued requests, because it chooses among them by
+    /// position.
     pub wants_choice: bool,
-    /// The largest number of best-effort requests that it has on the drive if nothing is proved.
+    /// The largest number of best-effort requests that the policy has on the drive if nothing is
+    /// proved.
     pub unproved_depth: UnprovedDepth,
     /// The regulator, if the policy is `noop` wrapped in one; `None` for other policies.
     pub shaper: Option<RegulatorName>,
@@ -159,8 +163,8 @@ impl PolicyFacts {
     }
 
     /// Returns the contract of the drive that a run is checked against: the one that the bounds
-    /// need or, without bounds, the one that the rule relies on. A rule that relies on none is
-    /// checked against b(i), which every drive has.
+    /// need or, without bounds, the one that the policy's rule relies on. A rule that relies on no
+    /// other contract is checked against b(i), which every drive has.
     pub const fn contract(&self) -> DriveContract {
         match self.theorem {
             Ok(theorem) => theorem.facts().contract,
@@ -171,7 +175,7 @@ impl PolicyFacts {
         }
     }
 
-    /// Returns whether its bounds rest on predicted service times of requests.
+    /// Returns whether the policy's bounds rest on predicted service times of requests.
     pub const fn rests_on_predictions(&self) -> bool {
         match self.needs {
             Knowledge::AccessTimes => self.theorem.is_ok(),
@@ -179,7 +183,7 @@ impl PolicyFacts {
         }
     }
 
-    /// Returns whether its real-time requests carry the drive's own priority.
+    /// Returns whether the policy's real-time requests carry the drive's own priority.
     pub const fn uses_drive_priority(&self) -> bool {
         match self.contract() {
             DriveContract::Priority => true,
@@ -247,7 +251,8 @@ mod tests {
     use super::*;
     use crate::names::PolicyName;
 
-    /// Besides naming its theorem, a row may state only facts that no proof rests on.
+    /// A row names the policy's theorem; all other facts that it states must be facts on which no
+    /// proof rests.
     #[test]
     fn rows_agree_with_their_theorems() {
         for policy in PolicyName::ALL {

@@ -7,8 +7,8 @@ use crate::did_you_mean;
 
 /// A fault in a drive or workload file.
 ///
-/// The command line knows the file's name and shows the faulty line with the help of `span`; other
-/// callers get one sentence from `Display`.
+/// The command line adds the file's name and uses `span` to show the faulty line; other callers get
+/// one sentence from `Display`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {
@@ -39,7 +39,7 @@ impl FileError {
             return Self::new(span, message, help);
         }
         // This crate's own readers put the advice on a second line of their message; serde's own
-        // messages contain the expectation, which serves as the advice.
+        // messages name the expected value, which serves as the advice.
         if let Some((message, help)) = message.split_once('\n') {
             return Self::new(span, message, help);
         }
@@ -81,19 +81,20 @@ impl FileError {
     }
 }
 
-/// Returns serde's message about an unknown field or name without its expectation, and the advice.
+/// Returns serde's message about an unknown field or name without the list of expected names, and
+/// the advice.
 fn unknown_name(message: &str) -> Option<(&str, String)> {
     let (message, expected) = message.split_once(", expected ")?;
     let rest = message
         .strip_prefix("unknown field `")
         .or_else(|| message.strip_prefix("unknown variant `"))?;
     let name = rest.split('`').next()?;
-    // The expectation quotes every known name.
+    // The list of expected names quotes every known name.
     let known = expected.split('`').skip(1).step_by(2);
     Some((message, did_you_mean::advice(name, known)))
 }
 
-/// Translates serde's expectation into plain words.
+/// Translates serde's description of the expected value into plain words.
 fn in_words<'a>(message: &str, expected: &'a str) -> &'a str {
     match expected {
         "u32" | "u64" | "i64" | "i128" | "u128" => "a whole number, not negative",

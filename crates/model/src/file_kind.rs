@@ -23,14 +23,15 @@ impl FileKind {
         (Self::Workload, &["task", "best_effort", "cpu_task", "cpu_server"]),
     ];
 
-    /// Returns the kind of a file with this text; `None` if none of its tables and keys tells.
+    /// Returns the kind of a file with this text; `None` if its tables and keys do not show the
+    /// kind.
     pub fn of(text: &str) -> Option<Self> {
         let table: toml::Table = toml::from_str(text).ok()?;
         let has = |marks: &&[&str]| marks.iter().any(|mark| table.contains_key(*mark));
         Self::MARKS.iter().find(|(_, marks)| has(marks)).map(|(kind, _)| *kind)
     }
 
-    /// Returns its name.
+    /// Returns the name of the kind, with its article.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Workload => "a workload file",
@@ -40,7 +41,8 @@ impl FileKind {
         }
     }
 
-    /// Returns how to read a file of this kind, a clause; a shell takes `path` as it is.
+    /// Returns a clause that says how to read a file of this kind. `path` must be in a form that a
+    /// shell takes as it is.
     pub fn advice(self, path: &str) -> String {
         let command = match self {
             Self::Workload => format!("tidegate check {path}"),

@@ -19,9 +19,9 @@ use crate::units::Duration;
 names! {
     /// The bound of a processor profile to use.
     pub enum InterferenceBound {
-        /// The line above the measured demand (5.4, fit 1).
+        /// The line above the measured demand (dissertation 5.4, fit 1).
         Demand => "demand",
-        /// The hyperbola above the measured load (5.4, fit 2).
+        /// The hyperbola above the measured load (dissertation 5.4, fit 2).
         Load => "load",
         /// The measured demand itself, as a staircase.
         Points => "points",
@@ -33,11 +33,11 @@ names! {
 pub struct HostInterference {
     /// The path of the `*.cpu.toml`, relative to the file.
     pub file: String,
-    /// The place of that path in the file.
+    /// The position of that path in the file.
     pub span: Range<usize>,
     /// The lowest SCHED_FIFO priority of a thread on the way between clients and drive.
     pub priority: u32,
-    /// The place of that priority in the file.
+    /// The position of that priority in the file.
     pub priority_span: Range<usize>,
     /// The bound to use.
     pub bound: InterferenceBound,
@@ -60,7 +60,8 @@ impl HostSection {
     /// Returns the host's times; without a section they are unstated.
     ///
     /// # Errors
-    /// If the section has interference that was not added to the times: its profile was not read.
+    /// If the section states interference that was not added to the times because its profile was
+    /// not read.
     pub(crate) fn of(section: Option<&Self>) -> Result<Host, FileError> {
         let Some(section) = section else { return Ok(Host::Unstated) };
         match &section.interference {
@@ -96,7 +97,7 @@ struct RawHostInterference {
 }
 
 impl RawHost {
-    /// Checks the values.
+    /// Checks the values and returns the section.
     pub(crate) fn read(self) -> Result<HostSection, FileError> {
         let time = |written: &Spanned<Duration>, what: &str| {
             within_time_max(*written.get_ref(), written.span(), &format!("host's `{what}`"))

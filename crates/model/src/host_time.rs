@@ -11,8 +11,8 @@
 //! To a policy, drive and host together are a slower drive, and a client behind the host is a task
 //! with a shorter period and a shorter deadline (`docs/theory/host-time.md` section 30). A task's
 //! own jitter lengthens the way to the policy for its own jobs only. This module derives the
-//! workload with that drive and these tasks, so analysis, plan and checkers need not know of host
-//! and jitter.
+//! workload with that drive and these tasks, so analysis, plan and checkers need no knowledge of
+//! host and jitter.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub struct HostTime {
     pub submit: Duration,
     /// From a completion by the drive until the policy sees it.
     pub complete: Duration,
-    /// c: from that instant until the client has the answer.
+    /// c: from the instant at which the policy sees the completion until the client has the reply.
     pub reply: Duration,
 }
 
@@ -68,7 +68,8 @@ impl HostTime {
         Self { release: self.release + task.jitter, ..self }
     }
 
-    /// Returns the task as the policy sees it; `None` if nothing is left of its period or deadline.
+    /// Returns the task as the policy sees it; `None` if the host's time uses up its period or its
+    /// deadline.
     pub fn task_behind(self, task: &Task) -> Option<Task> {
         let way = self.with_jitter_of(task);
         let (period, outstanding_max) = if task.is_closed_loop() {
@@ -81,8 +82,8 @@ impl HostTime {
         Some(Task { period, deadline, ..task.clone() })
     }
 
-    /// Returns the period and the deadline of a task as the policy sees it; `None` if nothing is
-    /// left of them.
+    /// Returns the period and the deadline of a task as the policy sees it; `None` if the host's
+    /// time uses up either of them.
     ///
     /// Jobs are released at least p apart, and each is seen at most J later, so the policy sees
     /// them at least p - J apart. A response within d - J - c of that instant is within d for the
@@ -129,13 +130,13 @@ impl HostTime {
 /// A workload's statement about the host's time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Host {
-    /// Nothing.
+    /// The workload states nothing.
     #[default]
     Unstated,
-    /// These times, which its tasks and tables do not contain.
+    /// These times, which the workload's tasks and tables do not contain.
     Stated(HostTime),
-    /// Its tasks and tables contain these times, and its tasks their jitter; `None` if only the
-    /// jitter is stated.
+    /// The workload's tasks and tables already contain these times, and its tasks contain their
+    /// jitter; `None` if only the jitter is stated.
     Charged(Option<HostTime>),
 }
 
@@ -256,8 +257,8 @@ mod tests {
         assert_eq!(behind(&task(10, 6, None)), Some((7, 1)));
     }
 
-    /// The client of a task with one buffer asks again when it has the answer, so the policy's
-    /// response time and the host's time in both directions must fit into one period.
+    /// The client of a task with one buffer sends its next request when it has the reply, so the
+    /// policy's response time and the host's time in both directions must fit into one period.
     #[test]
     fn buffers_are_full_until_the_client_has_the_answer() {
         assert_eq!(behind(&task(10, 10, Some(1))), Some((7, 5)));

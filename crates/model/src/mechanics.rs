@@ -39,7 +39,7 @@ pub struct Mechanics {
     /// The shortest positioning time of a write that does not continue the previous write.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_seek_ns_min: u64,
-    /// Whether a read may start its transfer in its middle, if the head arrives there.
+    /// Whether a read can start its transfer in its middle, if the head arrives there.
     #[serde(default)]
     pub zero_latency: bool,
     /// Time of a seek as a function of its distance.
@@ -50,7 +50,7 @@ pub struct Mechanics {
     /// Transfer to and from the host.
     #[serde(default)]
     pub bus: Bus,
-    /// The drive's cache; without it the drive neither reads ahead nor writes back.
+    /// The drive's cache; a drive without a cache neither reads ahead nor writes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
     /// The order in which the drive serves its queued requests.
@@ -157,7 +157,7 @@ pub struct Cache {
     /// holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_sectors_max: Option<u32>,
-    /// When a write counts as complete.
+    /// The instant at which a write counts as complete.
     #[serde(default)]
     pub write_back: WriteBack,
     /// Whether written segments answer reads too.
@@ -205,7 +205,7 @@ pub enum ReadAhead {
     Adaptive,
 }
 
-/// When a write counts as complete.
+/// The instant at which a write counts as complete.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteBack {
@@ -327,7 +327,7 @@ pub struct Zone {
     /// Angle of the first sector of the first track, in thousandths of a sector.
     #[serde(default)]
     pub offset_millisectors: u64,
-    /// The same in millionths of a revolution.
+    /// Angle of the first sector of the first track, in millionths of a revolution.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub offset_ppm: u64,
     /// Number of usable sectors at the front of the zone, spares not counted, that hold no data.
@@ -336,14 +336,15 @@ pub struct Zone {
     /// Angle between the first sectors of two tracks of a cylinder, in thousandths of a sector.
     #[serde(default)]
     pub track_skew_millisectors: u64,
-    /// The same in millionths of a revolution.
+    /// Angle between the first sectors of two tracks of a cylinder, in millionths of a revolution.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub track_skew_ppm: u64,
     /// Angle between the last track of a cylinder and the first of the next, in thousandths of a
     /// sector.
     #[serde(default)]
     pub cylinder_skew_millisectors: u64,
-    /// The same in millionths of a revolution.
+    /// Angle between the last track of a cylinder and the first of the next, in millionths of a
+    /// revolution.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cylinder_skew_ppm: u64,
     /// Number of spare sectors (or tracks), at the position that `sparing` gives.

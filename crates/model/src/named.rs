@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Enums whose variants are listed, and enums whose variants also have names in files. A list by
-//! hand would miss a new variant.
+//! Enums with a list of their variants, and enums whose variants also have names in files. A list
+//! written by hand could miss a new variant.
 
 /// Defines an enum and the list `ALL` of its variants.
 #[macro_export]

@@ -27,7 +27,7 @@ names! {
         Das => "das",
         /// Earliest deadline first, one at a time.
         Edf => "edf",
-        /// Earliest deadline first, deadlines in one window by position.
+        /// Earliest deadline first; deadlines in the same window by position.
         ScanEdf => "scan-edf",
         /// Groups of near deadlines; within a group the smallest or the nearest request first.
         GroupEdf => "g-edf",

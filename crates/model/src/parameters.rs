@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
 //!
-//! One list at the end of this file has them all: [`Parameters`] and the tables of a file are made
-//! from it. Types with one or two parameters are defined here, others in files of their own.
+//! [`Parameters`] and the tables of a file are generated from one list at the end of this file.
+//! Types with one or two parameters are defined here, others in files of their own.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub use token_bucket::{
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DasParameters {
-    /// The longest time by which a request may exceed the drive model's estimate. `None`, the
+    /// The longest time by which a request can exceed the drive model's estimate. `None`, the
     /// default: the largest error that was measured on the drive.
     pub margin: Option<Duration>,
 }
@@ -153,7 +153,7 @@ impl Default for DeadlineDrainParameters {
     }
 }
 
-/// Makes [`Parameters`] and [`PolicyTable`] from the list of all parameters.
+/// Generates [`Parameters`] and [`PolicyTable`] from the list of all parameters.
 macro_rules! parameters {
     ($($(#[$about:meta])* $field:ident: $Parameters:ty, $name:literal as $Written:ty;)+) => {
         /// The parameters of all policies and regulators that have parameters, with their defaults.
@@ -181,7 +181,7 @@ macro_rules! parameters {
                 sections.into_iter().flatten().collect()
             }
 
-            /// Returns the parameters in `[policy.NAME]`, with defaults for all others.
+            /// Returns the parameters in the `[policy.NAME]` tables, with defaults for all others.
             pub(crate) fn parameters(&self) -> Parameters {
                 Parameters { $($field: value(self.$field.as_ref()),)+ }
             }
@@ -215,7 +215,7 @@ parameters! {
     mdn_extended: MdnParameters, "mdn-extended" as MdnParameters;
 }
 
-/// Returns the parameters of a table, or their defaults.
+/// Returns the parameters of a table, or the defaults if the file has no such table.
 fn value<W: Clone, P: Default + From<W>>(table: Option<&Spanned<W>>) -> P {
     table.map_or_else(P::default, |table| P::from(table.get_ref().clone()))
 }

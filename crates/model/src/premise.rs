@@ -3,7 +3,7 @@
 //!
 //! `tidegate profile` writes the premises of its tables into the drive file, the analysis adds
 //! those of its bounds, and every command that gives a verdict carries both.
-//! `docs/reference/premises.md` lists the codes; a test holds that table equal to [`PremiseCode`].
+//! `docs/reference/premises.md` lists the codes; a test compares that table with [`PremiseCode`].
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ macro_rules! codes {
 codes! {
     /// The codes of premises. The first line of a verdict names doubts in this order.
     pub enum PremiseCode {
-        // Nothing is proven.
+        // Codes that void a verdict: nothing is proven.
         PlacesSetUnmeasured => "places_set_unmeasured", Void,
             "the workload sets places of requests, and the drive's tables were measured at random places only";
         PredictionUnmeasured => "prediction_unmeasured", Void,
@@ -67,7 +67,7 @@ codes! {
         HostTimeTooLong => "host_time_too_long", Void,
             "the host's time and the task's jitter leave nothing of its period or deadline";
 
-        // How much of the drive was measured.
+        // Doubts about how much of the drive was measured.
         FewSamples => "few_samples", Weak,
             "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma), or a number that the drive file does not state";
         Searched => "searched", Weak,
@@ -78,7 +78,7 @@ codes! {
         PlacesByOrder => "places_by_order", Weak,
             "positions decide the order of requests, and the drive was measured in another order";
 
-        // Where it was measured.
+        // Doubts about where the drive was measured.
         Hypervisor => "hypervisor", Weak, "the driver or the model of a disk is a hypervisor's";
         MemoryDevice => "memory_device", Weak, "the device keeps its data in memory";
         Remote => "remote", Weak, "the file system keeps its data on another machine or in another program";
@@ -100,7 +100,7 @@ codes! {
         DeferredWrites => "deferred_writes", Weak,
             "the workload only writes, to a drive that carries out writes later";
 
-        // How steadily it was measured.
+        // Doubts about how steadily the drive was measured.
         DependentSamples => "dependent_samples", Weak,
             "the samples of some entry carry the information of less than half of their number";
         Drift => "drift", Weak,
@@ -110,7 +110,7 @@ codes! {
         TooWarm => "too_warm", Weak, "the device was at its temperature limit during the measurement";
         Quick => "quick", Weak, "measured with `profile --quick`";
 
-        // Assumptions that no measurement supports.
+        // Doubts about assumptions that no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
             "a table charges batches of reads and writes, which were measured separately";
         CostsUnmeasured => "costs_unmeasured", Weak,
@@ -118,7 +118,7 @@ codes! {
         DataSheet => "data_sheet", Weak, "the drive's times were computed from a data sheet, not measured";
         CpuExtrapolated => "cpu_extrapolated", Weak,
             "the processor's demand is needed for longer intervals than were measured";
-        // Facts that a reader must know.
+        // Notes: facts that a reader must know.
         Simulated => "simulated", Note, "the drive's times were simulated or computed";
         Chosen => "chosen", Note, "the drive's times or its mechanics were chosen, not measured";
         PerfectKnowledge => "perfect_knowledge", Note,
@@ -176,8 +176,8 @@ codes! {
 }
 
 impl PremiseCode {
-    /// Returns whether such a premise is about the drive itself, so that another measurement does
-    /// not replace it.
+    /// Returns whether a premise of this code is about the drive itself, so that another
+    /// measurement does not replace it.
     #[rustfmt::skip]
     pub const fn is_about_drive(self) -> bool {
         match self {
@@ -232,9 +232,9 @@ by_name! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premise {
-    /// The code: the kind of its subject.
+    /// The code: the kind of premise.
     pub code: PremiseCode,
-    /// A noun phrase for the first line of a verdict, for example `100 samples`.
+    /// The subject: a noun phrase for the first line of a verdict, for example `100 samples`.
     pub subject: String,
     /// A sentence without its full stop; for a doubt it says what to do, unless `to_do` does.
     pub text: String,
@@ -256,7 +256,7 @@ impl Premise {
         Self { to_do: Some(command.into()), ..self }
     }
 
-    /// Returns how much it weakens a verdict.
+    /// Returns how much the premise weakens a verdict.
     pub const fn weight(&self) -> Weight {
         self.code.weight()
     }
@@ -271,7 +271,7 @@ pub struct Premises(Vec<Premise>);
 const NAMED_MAX: usize = 3;
 
 impl Premises {
-    /// Adds a premise unless it is there already.
+    /// Adds a premise unless the list already contains it.
     pub fn push(&mut self, premise: Premise) {
         if !self.0.contains(&premise) {
             self.0.push(premise);
@@ -285,7 +285,7 @@ impl Premises {
         }
     }
 
-    /// Removes the premises of these codes.
+    /// Removes the premises with these codes.
     pub fn remove(&mut self, codes: &[PremiseCode]) {
         self.0.retain(|premise| !codes.contains(&premise.code));
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Foreign text that is safe to show: names from the kernel, from files and from other programs.
 
-/// Returns a text with `?` in place of each letter that [`is_hidden`].
+/// Returns a text with `?` in place of each character that [`is_hidden`].
 pub fn printable(text: &str) -> String {
     text.chars().map(|letter| if is_hidden(letter) { '?' } else { letter }).collect()
 }
 
-/// Returns whether a letter is not seen but changes what is seen: it moves the cursor, ends a line,
-/// turns the direction of writing, or makes two different names look the same.
+/// Returns whether a character is invisible but changes the text that a reader sees: it moves the
+/// cursor, ends a line, changes the direction of writing, or makes two different names look the
+/// same.
 pub fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(

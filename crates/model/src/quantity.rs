@@ -45,7 +45,7 @@ pub trait Quantity: Sized {
 
     /// Parses what a user wrote.
     ///
-    /// # Errors
+    /// The fault, with advice on what to write instead.
     /// The fault, and what to write instead.
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
@@ -82,7 +82,7 @@ impl Quantity for Duration {
         &["ns", "us", "\u{b5}s", "\u{3bc}s", "ms", "s", "min", "h", "day", "days"];
 
     fn read(text: &str) -> Result<Self, String> {
-        // The only spelling of microseconds that the reader does not know.
+        // The reader of durations does not know the micro sign or the Greek letter mu.
         let text = text.replace('\u{3bc}', "\u{b5}").replace("\u{b5}s", "us");
         let duration = humantime::parse_duration(&text).map_err(|error| error.to_string())?;
         u64::try_from(duration.as_nanos())
@@ -116,14 +116,14 @@ impl Quantity for Bandwidth {
     }
 }
 
-/// A share of a whole in parts per million, at most all of it.
+/// A share of a whole, in parts per million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
     /// Parts per million, 0 to 1,000,000.
     pub ppm: u32,
 }
 
-/// Writes the share as it is read: `10%`, `12.5%`.
+/// Writes the share in the form in which it is read: `10%`, `12.5%`.
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (self.ppm / 10_000, self.ppm % 10_000);

@@ -31,7 +31,7 @@ impl Random {
 
     /// Creates one of the independent streams of `seed`.
     pub fn new(seed: u64, stream: u64) -> Self {
-        // Wrapping is intended: each small stream only needs a different seed.
+        // Wrapping is intended: each stream number only needs a different seed.
         let seed = seed.wrapping_add(stream.wrapping_mul(Self::STREAM_STEP));
         Self { generator: Pcg64::seed_from_u64(seed) }
     }
@@ -41,7 +41,7 @@ impl Random {
         self.generator.next_u64()
     }
 
-    /// Returns a number from 0 to `bound - 1`.
+    /// Returns a random number from 0 to `bound - 1`.
     ///
     /// The probabilities of two numbers differ by at most 1 / 2^64.
     ///
@@ -52,7 +52,7 @@ impl Random {
         scale(self.bits(), bound)
     }
 
-    /// Returns a position in a list of `len` entries.
+    /// Returns a random position in a list of `len` entries.
     ///
     /// # Panics
     /// If `len` is 0.

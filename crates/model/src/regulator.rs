@@ -19,7 +19,7 @@ names! {
 }
 
 impl RegulatorName {
-    /// Returns whether tasks' reports about their own service change its behaviour.
+    /// Returns whether tasks' reports about their own service change the regulator's behaviour.
     pub const fn is_steered(self) -> bool {
         match self {
             Self::Mdn | Self::MdnExtended => true,
@@ -27,7 +27,7 @@ impl RegulatorName {
         }
     }
 
-    /// Returns whether the end of a stream changes its behaviour.
+    /// Returns whether the end of a stream changes the regulator's behaviour.
     pub const fn hears_stream_ends(self) -> bool {
         match self {
             Self::MdnExtended => true,
@@ -35,7 +35,7 @@ impl RegulatorName {
         }
     }
 
-    /// Returns whether it does nothing without its own parameters.
+    /// Returns whether the regulator does nothing without its own parameters.
     pub const fn needs_parameters(self) -> bool {
         match self {
             Self::DepthLimit => true,

@@ -13,27 +13,27 @@ pub struct RequestId(pub u64);
 pub struct Request {
     /// The request's ID.
     pub id: RequestId,
-    /// The source that released it.
+    /// The source that released the request.
     pub task: TaskIndex,
-    /// The class of its source.
+    /// The class of the source.
     pub class: Class,
-    /// The arrival of its job, before any jitter; its response time counts from here.
+    /// The arrival of the request's job, before any jitter; the response time counts from here.
     pub released: Time,
-    /// The earliest time of its dispatch; later than `released` only behind a regulator, or if the
-    /// workload states jitter or the host's time: then it is the instant at which the policy sees
-    /// the request.
+    /// The earliest time at which the request can be dispatched. It is later than `released` only
+    /// behind a regulator, or if the workload states jitter or the host's time: then it is the
+    /// instant at which the policy sees the request.
     pub eligible: Time,
-    /// Its absolute deadline; `None` for best effort.
+    /// The request's absolute deadline; `None` for best effort.
     pub due: Option<Time>,
     /// Read or write.
     pub op: Op,
     /// First sector.
     pub start: Lba,
-    /// Its size.
+    /// Size of the request.
     pub size: Bytes,
     /// Whether a write must be on the medium before it counts as complete.
     pub fua: bool,
-    /// Whether it may be dropped if a quality contract allows it.
+    /// Whether the request may be dropped if a quality contract allows it.
     pub optional: bool,
     /// How the drive may order it; the policy sets this at dispatch.
     pub tag: Tag,

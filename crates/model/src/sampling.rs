@@ -28,7 +28,7 @@ fn is_said(drive: &DriveFile, code: PremiseCode) -> bool {
     drive.premises.of_code(code).next().is_some()
 }
 
-/// Returns the doubts about a table's samples, their number and their independence, that the drive
+/// Returns the doubts about the number and the independence of a table's samples that the drive
 /// file does not state itself. Empty if the times are claims.
 ///
 /// # Arguments
@@ -82,8 +82,8 @@ pub struct Sampling {
     pub op: Option<Op>,
     /// The smallest number of samples of a batch.
     pub samples: u64,
-    /// The number of independent samples that carry as much information; `None` if no dependence
-    /// was found.
+    /// The number of independent samples that carry as much information as these samples; `None` if
+    /// no dependence was found.
     pub samples_effective: Option<u64>,
     /// The shortest measured time of a batch; `None` if the drive file does not have it.
     pub time_min: Option<Duration>,

@@ -69,7 +69,7 @@ pub struct ServeFile {
     /// The largest best-effort request: the stated size, else the size of the largest contract.
     size_max: Option<Spanned<Bytes>>,
     exports: Vec<Written>,
-    /// Families of places that no request of any client has.
+    /// Families of places that no request of any client uses.
     absent_places: Vec<PlaceFamily>,
     /// The policy that the file states, or the default for contracts.
     policy: Policy,
@@ -352,8 +352,8 @@ impl ServeFile {
         let mut workload = file.bind(drive)?;
         workload.tasks.retain(|task| task.entry != PHANTOM);
         if self.contracts().any(|contract| contract.op.is_none()) {
-            // The costs do not cover a request whose operation is open. The table does: it covers
-            // both operations.
+            // The costs cannot charge a request that may be a read or a write. The table can: it
+            // covers both operations.
             workload.contracts.costs = None;
         }
         let flush_max = match (self.is_written() && self.has_promises(), drive.flush_max) {
@@ -405,7 +405,7 @@ impl ServeFile {
     }
 }
 
-/// A drive that completes a flush within this time has nothing to write for it.
+/// A drive that completes a flush within this time had nothing to write.
 const FLUSH_OF_NOTHING: Duration = Duration::from_us(1);
 
 /// Adds a flush to the time of every batch.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A drive that takes longer than its tables say: by a factor and by an added time.
 //!
-//! One mechanism for every such question: a margin that the user asks for, and how much a verdict
-//! tolerates (`docs/theory/tolerance.md` section 27). Every slowed time is rounded up.
+//! A margin that the user requests and the slowdown that a verdict tolerates
+//! (`docs/theory/tolerance.md` section 27) use the same calculation. Every slowed time is rounded
+//! up.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ use crate::workload::Workload;
 /// One, in parts per million.
 const WHOLE_PPM: u64 = 1_000_000;
 
-/// How much longer every time of a table is: `t (1 + factor) + added`, rounded up to 1 ns.
+/// A slowdown of every time of a table: `t (1 + factor) + added`, rounded up to 1 ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Slowdown {
     /// The share of each time that is added to it, in parts per million.
@@ -29,7 +30,8 @@ impl Slowdown {
     /// No slowdown.
     pub const NONE: Self = Self { factor_ppm: 0, added: Duration::ZERO };
 
-    /// Longer slowed times count as this: 146 years, more than any deadline, and far from overflow.
+    /// The longest slowed time, which replaces longer ones: 146 years, more than any deadline, and
+    /// far from overflow.
     pub const TIME_MAX: Duration = Duration::from_ns(1 << 62);
 
     /// Returns the slowdown that adds this time.
@@ -60,7 +62,7 @@ impl Slowdown {
         table.map(|time| self.of_time(time))
     }
 
-    /// Returns the cost model of slowed batches: the factor applies to every cost, and the time is
+    /// Returns the cost model of slowed batches: the factor applies to every cost, and `added` is
     /// added to A, once for each batch.
     #[must_use]
     pub fn of_costs(self, costs: &CostModel) -> CostModel {
@@ -98,8 +100,7 @@ impl Slowdown {
                 slowed.table = self.of_table(&workload.table);
                 contracts.costs = contracts.costs.as_ref().map(|costs| self.of_costs(costs));
                 if let Some(prediction) = &mut contracts.prediction {
-                    // The prediction is unchanged, so the excess over it grows by the request's
-                    // full slowdown.
+                    // The prediction is unchanged, so the request exceeds it by its full slowdown.
                     let ceiling = prediction.ceiling;
                     let later = |late: Duration| self.of_time(ceiling + late) - ceiling;
                     prediction.late_max = prediction.late_max.map(later);

@@ -37,9 +37,9 @@ pub struct Ssd {
     pub planes_per_die: u32,
     /// Number of blocks in a plane.
     pub blocks_per_plane: u32,
-    /// Number of pages in a block: a multiple of the pages that are programmed at once.
+    /// Number of pages in a block: a multiple of the number of pages that are programmed at once.
     pub pages_per_block: u32,
-    /// Size of a page: a multiple of a unit.
+    /// Size of a page in bytes: a multiple of the unit size.
     pub page_bytes: u32,
     /// Size of a unit, which the drive maps; a smaller write first reads the rest of the unit.
     pub unit_bytes: u32,
@@ -48,9 +48,9 @@ pub struct Ssd {
     /// Time to read a page, one entry for each page that a plane programs at once: three entries
     /// for a cell of three bits.
     pub read_ns: Vec<u64>,
-    /// Time to program all these pages in all planes.
+    /// Time to program all these pages in all planes of a die.
     pub program_ns: u64,
-    /// Time to erase a block in all planes.
+    /// Time to erase a block in all planes of a die.
     pub erase_ns: u64,
     /// Time after which a program or an erase is suspended for a read; `None` if it is never
     /// suspended.
@@ -58,7 +58,7 @@ pub struct Ssd {
     pub suspend_ns: Option<u64>,
     /// The maximum number of younger reads that may precede, or suspend, one program or erase.
     pub reads_first_max: u32,
-    /// Rate of a channel.
+    /// Transfer rate of a channel.
     pub channel_bytes_per_s: u64,
     /// Time to process a command; the drive processes many commands at once.
     pub overhead_ns: u64,
@@ -77,7 +77,7 @@ pub struct Ssd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Rate in one direction.
+    /// Transfer rate in one direction.
     pub bytes_per_s: u64,
     /// Time for which each command occupies the link, in addition to its data.
     pub command_ns: u64,
@@ -89,7 +89,7 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCache {
-    /// Capacity: at least a row for each of `stripe_dies`.
+    /// Capacity in bytes: at least one row for each of the `stripe_dies` dies.
     pub bytes: u64,
     /// Whether a write counts as complete when it is in the cache.
     pub write_back: bool,
@@ -104,7 +104,7 @@ pub struct WriteCache {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collection {
-    /// With this many free blocks or fewer, the die collects when it is idle.
+    /// With this many free blocks or fewer, the die collects garbage when it is idle.
     pub background_blocks: u32,
     /// With this many free blocks or fewer, the die takes data from the host only as fast as
     /// collection frees room for them.

@@ -23,7 +23,7 @@ listed! {
         Hard,
         /// Deadlines matter, but a miss is tolerable.
         Soft,
-        /// A person waits for it.
+        /// A person waits for the request.
         Interactive,
         /// No deadline; uses the remaining device time.
         #[serde(skip)]
@@ -64,7 +64,7 @@ pub enum Place {
     },
 }
 
-/// When a task's jobs arrive. A bound holds for each of these but `OnCompletion`, because
+/// When a task's jobs arrive. A bound holds for every variant except `OnCompletion`, because
 /// consecutive jobs are always at least a period apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
@@ -112,7 +112,7 @@ pub struct Task {
     pub place: Place,
     /// First arrival.
     pub offset: Duration,
-    /// No job arrives from here on; `None`: jobs arrive until the end.
+    /// No job arrives from this instant on; `None`: jobs arrive until the end.
     pub stop: Option<Duration>,
     /// The importance of its deadlines.
     pub class: Class,
@@ -138,15 +138,15 @@ impl Task {
     }
 
     /// Returns the maximum number of requests that are released and incomplete at once, while every
-    /// job is complete `within` this time of its release: `e ceil(within / p)`, or fewer if the
-    /// task limits its outstanding jobs. Saturates.
+    /// job completes at most `within` after its release: `e ceil(within / p)`, or fewer if the task
+    /// limits its outstanding jobs. Saturates.
     pub fn requests_pending_max(&self, within: Duration) -> u64 {
         let jobs = within.ns().div_ceil(self.period.ns());
         let jobs = self.outstanding_max.map_or(jobs, |most| jobs.min(u64::from(most)));
         jobs.saturating_mul(u64::from(self.requests))
     }
 
-    /// Returns the period; `None` if it has none.
+    /// Returns the period; `None` for a closed loop.
     pub fn period_stated(&self) -> Option<Duration> {
         (!self.is_closed_loop()).then_some(self.period)
     }
@@ -211,7 +211,7 @@ impl Intensity {
             }
             Self::Rate(_) | Self::Stream { outstanding: None, .. } => None,
             Self::Stream { requests, outstanding: Some(jobs), .. } => {
-                // Two numbers of 32 bits.
+                // The product of two numbers of 32 bits fits in 64 bits.
                 Some(u64::from(jobs) * u64::from(requests))
             }
         }
@@ -248,15 +248,15 @@ pub struct BestEffort {
     pub group: Option<u32>,
     /// The rule by which it releases requests.
     pub intensity: Intensity,
-    /// It releases nothing before this instant.
+    /// The load releases nothing before this instant.
     pub start: Duration,
-    /// It releases nothing from here on; `None`: it goes on until the end.
+    /// The load releases nothing from this instant on; `None`: it continues until the end.
     pub stop: Option<Duration>,
     /// Size of each request.
     pub size: Bytes,
     /// Read or write.
     pub op: Op,
-    /// The places of its requests.
+    /// The places of the load's requests.
     pub place: Place,
 }
 

@@ -6,7 +6,7 @@ use crate::drive_file::{DriveFile, FlowPlace, MeasuredTable, Throughput};
 use crate::task::Op;
 use crate::units::Bytes;
 
-/// One s in ns.
+/// One second in nanoseconds.
 const SECOND_NS: u128 = 1_000_000_000;
 
 /// The typical times of requests of one kind at random places.

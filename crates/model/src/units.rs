@@ -184,7 +184,8 @@ impl Bandwidth {
 
     /// Returns the time that `size` takes at this rate, rounded down.
     ///
-    /// As the gap between releases this rounds demand up, because a shorter gap is more load.
+    /// Used as the gap between releases, a time rounded down rounds demand up, because a shorter
+    /// gap is more load.
     ///
     /// # Panics
     /// If the time exceeds [`Duration::MAX`].

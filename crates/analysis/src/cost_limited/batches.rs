@@ -23,7 +23,8 @@ const BATCHES_MAX: u64 = 1 << 16;
 
 /// The requests of one job of each task, by cost.
 pub(super) struct Requests {
-    /// Cost in ns and count, the cheapest first.
+    /// The cost in ns of each kind of request and the number of its requests, the cheapest kind
+    /// first.
     kinds: Vec<(u64, u64)>,
     count: u64,
     sum_ns: u128,
@@ -53,12 +54,12 @@ impl Requests {
         }
     }
 
-    /// Returns E.
+    /// Returns E: the number of requests.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns C.
+    /// Returns C: the total cost of all requests.
     pub(super) fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
@@ -113,7 +114,7 @@ impl Requests {
             let needed_ns = u128::from(cuts) * (self.cost_max_ns + 1) + full_ns;
             needed_ns + u128::from(own_ns) <= queue_ns + behind_ns
         };
-        // Monotone: one more cut adds Z + 1 to what is needed and at most Z to the other side,
+        // Monotone: one more cut adds Z + 1 to the left side and at most Z to the right side,
         // because no request costs more than Z.
         largest(0..=most, is_possible)
     }

@@ -16,9 +16,9 @@ pub struct CostLimitedSystem {
     pub tasks: Vec<MixedTask>,
     /// A: charged once per batch.
     pub positioning_max: Duration,
-    /// z.
+    /// z: the largest number of requests in a batch.
     pub batch_max: u32,
-    /// Z: the most that the requests of one batch may cost together.
+    /// Z: the largest total cost of the requests of one batch.
     pub cost_max: Duration,
     /// F: if a batch leaves no task's request behind, best effort fills it up to this total cost;
     /// 0 = no best effort.

@@ -31,7 +31,7 @@ impl DualQueue {
         self.kind_of_task[task]
     }
 
-    /// Returns the curves of a kind's bound, by the first of the arguments that gives it.
+    /// Returns the curves of a kind's bound, by the first argument that gives this bound.
     pub(super) fn curves(&self, kind: usize, bound: Duration) -> Option<Curves> {
         let by_batches = self.derivations[kind].as_ref();
         by_batches
@@ -41,8 +41,8 @@ impl DualQueue {
             .or_else(|| self.linear(bound))
     }
 
-    /// The batch in flight, full batches, and the job's own batch at the end. The requests in flight
-    /// count as released at the start, which is later than they were.
+    /// The batch in flight, full batches, and the job's own batch at the end. The requests in
+    /// flight count as released at the start, which is later than their true releases.
     fn batches(&self, derivation: &Derivation, bound: Duration) -> Option<Curves> {
         let Derivation { steps, requested } = derivation;
         let requested = requested.as_ref()?;
@@ -88,7 +88,8 @@ impl DualQueue {
         Curves::showing(bound, Argument::BusyInterval, requested, sent, after)
     }
 
-    /// Lemma 9.2.2: z requests in every b(z), evenly, after 2 b(z) for the first one.
+    /// Lemma 9.2.2: the first request is served after 2 b(z), then z requests in every b(z),
+    /// evenly.
     pub(super) fn linear(&self, bound: Duration) -> Option<Curves> {
         let batch_max = u128::from(self.system.batch_max);
         let full_ns = u128::from(self.full_batch_ns());
@@ -126,8 +127,8 @@ impl DualQueue {
     }
 }
 
-/// Returns the most requests that can be released up to each instant until `until_ns`; `None` if
-/// there are too many steps.
+/// Returns the largest number of requests that can be released up to each instant until `until_ns`;
+/// `None` if there are too many steps.
 pub(super) fn releases(demand: &Demand, until_ns: u64) -> Option<Vec<(u64, u64)>> {
     let mut instants = vec![0];
     for kind in &demand.kinds {

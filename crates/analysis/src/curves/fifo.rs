@@ -26,7 +26,7 @@ impl Fifo {
     }
 
     /// Without closed loops, the largest distance in a busy interval; with them, the instant by
-    /// which all that can be ahead of a job is served.
+    /// which everything that can be ahead of a job is served.
     pub(super) fn curves(&self, bound: Duration) -> Option<Curves> {
         if self.outstanding > 0 {
             return self.behind_loops(bound);

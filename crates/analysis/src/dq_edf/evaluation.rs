@@ -15,9 +15,10 @@ pub(super) struct EdfEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,
     kinds: &'a [(SporadicTask, u64)],
-    /// R per kind if every R_i <= p_i: then no task has two jobs in a carry-in.
+    /// R per kind if every R_i <= p_i, so that no task has two jobs in a carry-in; otherwise
+    /// `None`.
     within_period: Option<Vec<u64>>,
-    /// Whether every R_i < p_i: then no task has two jobs pending.
+    /// Whether every R_i < p_i, so that no task has two jobs pending.
     is_strictly_within: bool,
     requests_sum: u64,
     full_batch_ns: u64,
@@ -28,11 +29,12 @@ pub(super) struct EdfEvaluation<'a> {
 
 /// A carry-in batch and the window of full batches after it.
 struct Window {
-    /// s.
+    /// s: the number of requests in the carry-in batch.
     carried: u64,
-    /// b(s).
+    /// b(s): the longest time of the carry-in batch.
     carry_in_ns: u64,
-    /// theta per kind; empty if some response may exceed its period.
+    /// theta per kind: the earliest re-release of a task in the carry-in; empty if some response
+    /// may exceed its period.
     again_ns: Vec<u64>,
     /// The latest dispatch of the last batch.
     end_ns: u64,
@@ -105,7 +107,7 @@ impl<'a> EdfEvaluation<'a> {
         // that waited.
         let released = |window_ns| self.demand.closed(window_ns);
         let batches = window_batches(self.system, released, first, carry_in_ns)?;
-        // Saturation is intended: a re-release beyond the horizon counts as none.
+        // Saturation is intended: a re-release beyond the horizon counts as no re-release.
         let again = |(&response, (task, _)): (&u64, &(SporadicTask, u64))| {
             carry_in_ns.saturating_add(task.period.ns() - response)
         };
@@ -181,8 +183,8 @@ impl<'a> EdfEvaluation<'a> {
         self.spend(1)
     }
 
-    /// Returns the longest response of a job, or 0 if it cannot be released at that instant. `None`
-    /// if the search is abandoned.
+    /// Returns the longest response of this job, or 0 if a job cannot be released at its instant.
+    /// `None` if the search is abandoned.
     fn response_of_ns(&self, job: &Job<'_>) -> Option<u64> {
         let batches = least_fixed_point(self.kinds.len(), 1, |batches| {
             let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;

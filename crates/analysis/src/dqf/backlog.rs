@@ -80,11 +80,11 @@ pub struct BacklogStep {
     pub carry_ins: Vec<u64>,
     /// The size with the longest wait.
     pub in_flight: u64,
-    /// The number of batches after it, up to the job's last one.
+    /// The number of batches after the one in flight, up to and including the job's last one.
     pub batches: u64,
     /// The size of the last batch.
     pub last: u64,
-    /// The bound A in ns: the sum of the times of the batch in flight and of those after it.
+    /// The bound A in ns: the total time of the batch in flight and of the batches after it.
     pub response_ns: u64,
 }
 

@@ -45,10 +45,10 @@ pub(crate) fn whole_sizes(system: &System, demand: &Demand) -> Vec<u64> {
 /// bound at the carry-in's end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// The requests of these jobs.
+    /// The requests of all jobs that fit.
     pub(crate) all: u64,
-    /// The same without each task's last job: the task can have released its next job by the
-    /// window's start even if the other jobs are in the carry-in.
+    /// The requests of these jobs without each task's last one: the task can have released its next
+    /// job by the window's start even if the other jobs are in the carry-in.
     pub(crate) free: u64,
 }
 

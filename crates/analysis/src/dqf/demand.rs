@@ -48,7 +48,7 @@ impl Kind {
     pub(crate) fn again_ns(&self, carry_in_ns: u64, response_ns: u64) -> u64 {
         match response_ns.checked_sub(carry_in_ns) {
             Some(spare) => self.period_ns - spare % self.period_ns,
-            // Saturation is intended: a re-release beyond the horizon counts as none.
+            // Saturation is intended: a re-release beyond the horizon counts as no re-release.
             None => (carry_in_ns - response_ns).saturating_add(self.period_ns),
         }
     }
@@ -168,7 +168,7 @@ impl Demand {
     /// by less than 2^-64, so at worst a workload exactly at capacity is refused.
     pub(crate) fn is_within_capacity(&self, batch_max: u32, full_batch_ns: u64) -> bool {
         let capacity = u128::from(batch_max) << 64;
-        // Saturation is intended: more than any drive serves.
+        // Saturation is intended: the largest number is more than any drive serves.
         let released = |rate: u128| rate.saturating_mul(u128::from(full_batch_ns));
         if released(self.rate) > capacity {
             return false;
@@ -189,7 +189,7 @@ impl Demand {
             let (whole, rest) =
                 (work / u128::from(kind.period_ns), work % u128::from(kind.period_ns));
             let parts = (rest << bits).div_ceil(u128::from(kind.period_ns));
-            // Saturation is intended: more than any drive serves.
+            // Saturation is intended: the largest number is more than any drive serves.
             whole.saturating_mul(1 << bits).saturating_add(parts)
         };
         self.kinds.iter().map(of_kind).fold(0, u128::saturating_add)

@@ -106,7 +106,7 @@ struct FifoEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,
     budget: &'a Budget,
-    /// A, which all rounds share.
+    /// A: the bound by the backlog, which all rounds share.
     backlog: &'a OnceCell<Backlog>,
     /// R, if every R_i is bounded.
     bounded: Option<Vec<u64>>,
@@ -130,9 +130,9 @@ struct CarryIn {
     /// theta per kind, for as many jobs of a task as fit into the batch; empty if nothing is taken
     /// from the window.
     again_ns: Vec<u64>,
-    /// The requests of these jobs without each task's last one. A task with one job less in the
-    /// carry-in may release again at the window's start, so these requests take nothing from the
-    /// window.
+    /// The requests of the jobs that fit into the batch, without each task's last one. A task with
+    /// one job less in the carry-in may release again at the window's start, so these requests take
+    /// nothing from the window.
     free: u64,
 }
 
@@ -381,7 +381,7 @@ impl<'a> FifoEvaluation<'a> {
                     .moved(kind.requests, jobs(last_dispatch_ns), jobs(release_ns))
                     .least(carry_in.requests)
             });
-            // Includes requests released later; never fewer than the rest of `ahead`.
+            // The count includes requests released later, and is at least the rest of `ahead`.
             let last = (seen - fewer).saturating_sub(in_carry_in).max(ahead) - served_before;
             let last_ns = self.system.batch_time_ns(self.last_batch(last));
             let response = (last_dispatch_ns - release_ns).checked_add(last_ns)?;

@@ -46,9 +46,9 @@ use crate::{Inapplicable, System, Verdict};
 /// The bounds that every job of a system shares, in ns.
 #[derive(Debug, Clone)]
 pub(crate) struct Caps {
-    /// [`linear`].
+    /// The bound of [`linear`].
     pub(crate) linear_ns: Result<Option<u64>, Inapplicable>,
-    /// [`busy_interval`].
+    /// The bound of [`busy_interval`].
     pub(crate) busy_ns: Option<u64>,
 }
 

@@ -34,8 +34,8 @@ pub struct Steps {
 pub(crate) struct Derivation {
     pub(crate) steps: Steps,
     /// Pairs of an instant in ns after the window's start, and the requests behind the batch in
-    /// flight that are released up to it; the last pair is the job's release. `None` if nobody asks
-    /// for them, if they are too many, or if they exceed the budget.
+    /// flight that are released up to it; the last pair is the job's release. `None` if they are
+    /// not requested, if there are too many, or if counting them exceeds the budget.
     pub(crate) requested: Option<Rc<[(u64, u64)]>>,
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The totals that whole jobs of different tasks add up to, as a set of bits.
 
-/// Bits of a word.
+/// The number of bits in a word.
 const BITS: u64 = u64::BITS as u64;
 
 /// The totals, from 0 to a maximum, that some jobs add up to.
@@ -13,7 +13,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Returns the totals up to `max` of no job: only 0.
+    /// Returns the set of totals up to `max` without any job: it contains only 0.
     ///
     /// # Panics
     /// If that many bits cannot be addressed.
@@ -24,7 +24,7 @@ impl Totals {
         Self { max, words }
     }
 
-    /// Adds `count` tasks, each of which contributes one job of `requests` or nothing.
+    /// Adds `count` tasks, each of which contributes one job of `requests` requests or nothing.
     ///
     /// # Complexity
     /// O(max log count), 64 totals at a time.
@@ -40,7 +40,7 @@ impl Totals {
         }
     }
 
-    /// Adds one job of `requests`, at most `max`.
+    /// Adds one job of `requests` requests, at most `max`.
     fn add_one(&mut self, requests: u64) {
         let whole = usize::try_from(requests / BITS).expect("at most max");
         let bits = requests % BITS;

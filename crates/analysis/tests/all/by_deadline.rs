@@ -74,7 +74,7 @@ fn dual_queue_edf_is_dual_queue_fifo_where_everything_fits_into_a_batch() {
     assert_eq!(by_due.batch_max, by_release.batch_max);
     assert_eq!(by_due.best_effort_fill, by_release.best_effort_fill);
     assert_eq!(responses(&by_due), responses(&by_release));
-    // Beyond the queue, the bound by deadline is looser.
+    // With more requests than the drive's queue accepts, the bound by deadline is looser.
     let room = |policy| headroom(&shared, policy).unwrap()[0].count_max;
     assert_eq!((room(PolicyName::DqEdf), room(PolicyName::Dqf)), (15, 16));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: nothing is promised to a task without a period, nor to the tasks beside it. Method: every
-//! policy, with and without regulators and the host's time, on a drive of which everything is
+//! policy, with and without regulators and the host's time, on a drive for which everything is
 //! known; without that task, the same workload is proved.
 
 use tidegate_analysis::{Answer, Comparison, assess, compare, headroom, proves};

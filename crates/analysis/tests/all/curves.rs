@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: curves show exactly the bound of each task, or there is a reason for none. Method: many
-//! small workloads; the wait is read from the steps again, here, request by request.
+//! small workloads; the test computes the wait from the steps again, request by request.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ fn curves_show_the_bound_of_every_task() {
     let drawn = |argument: Argument| found.get(&Some(argument.name())).copied().unwrap_or(0);
     assert!(drawn(Argument::Batches) > 200 && drawn(Argument::Fifo) > 50, "{found:?}");
     assert!(drawn(Argument::FifoBehindLoops) > 20, "{found:?}");
-    // Bounds by a search whose steps are not found again.
+    // Some bounds come from a search whose steps are not found again.
     assert!(found.get(&None).copied().unwrap_or(0) < 20, "{found:?}");
 }
 

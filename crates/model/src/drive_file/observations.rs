@@ -56,7 +56,7 @@ pub struct StarvedKind {
     /// Size of every request.
     #[serde(serialize_with = "as_text")]
     pub size: Bytes,
-    /// Number of requests on the device; `None` means the number that the file gives for all.
+    /// Number of requests on the device; `None` means the number in the file's `starvation_depth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }

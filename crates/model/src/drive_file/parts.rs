@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The kinds of simulated drives, and the sections of a drive file that describe the parts of a
-//! drive. Code that distinguishes them matches [`DriveKind`] or [`Parts`], so that a new one breaks
-//! the build wherever it matters.
+//! drive. Code that distinguishes them matches [`DriveKind`] or [`Parts`], so that a new kind
+//! breaks the build wherever it matters.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +15,8 @@ names! {
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum DriveKind {
-        /// Takes the longest time that the table allows, in random order: the dissertation's
-        /// pseudo-disk (9.3.3).
+        /// Serves each batch in the longest time that the table allows, in random order: the
+        /// dissertation's pseudo-disk (9.3.3).
         Pseudo => "pseudo",
         /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
         Mechanical => "mechanical",

@@ -34,8 +34,8 @@ names! {
 /// The longest times at the places of one family.
 ///
 /// # Shape
-/// Every list has an entry for each entry of the table that it belongs to, from the first on. A
-/// family whose measurement was interrupted has fewer. `ns_p50` and `ns_p99` are as long as
+/// The entries of each list belong to the first entries of the table. A list is shorter than the
+/// table if the measurement of its family was interrupted. `ns_p50` and `ns_p99` are as long as
 /// `ns_max`, or empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,7 +76,7 @@ pub fn missing(families: &[FamilyTimes], entries: usize) -> Vec<PlaceFamily> {
     PlaceFamily::ALL.into_iter().filter(|&family| !is_whole(family)).collect()
 }
 
-/// Returns the longest time of all families but those `absent`, entry by entry.
+/// Returns the longest time of all families except those in `absent`, entry by entry.
 ///
 /// An entry of `ns_max` that no family explains is kept: its places are unknown. Without families
 /// all of `ns_max` is kept.
@@ -96,8 +96,8 @@ pub fn longest_without(
     ns_max.iter().enumerate().map(entry).collect()
 }
 
-/// Checks the families of a table and raises its maxima to theirs. Returns the first fault as a
-/// sentence.
+/// Checks the families of a table and raises the table's maxima to those of the families. Returns
+/// the first fault as a sentence.
 pub(super) fn join(section: &str, ns_max: &mut [u64], families: &[FamilyTimes]) -> Option<String> {
     for (index, family) in families.iter().enumerate() {
         let name = family.places.name();
@@ -129,9 +129,9 @@ pub(super) fn join(section: &str, ns_max: &mut [u64], families: &[FamilyTimes]) 
     None
 }
 
-/// Returns the families that are not absent; all of them if none is left, because
-/// [`longest_without`] then keeps their times too, and a table without families would count as one
-/// of random places.
+/// Returns the families that are not absent, or all families if every one is absent:
+/// [`longest_without`] then keeps their times too, and a table without families would count as
+/// measured at random places.
 pub(super) fn kept(families: &[FamilyTimes], absent: &[PlaceFamily]) -> Vec<FamilyTimes> {
     let kept = families.iter().filter(|it| !absent.contains(&it.places));
     let kept: Vec<FamilyTimes> = kept.cloned().collect();

@@ -44,8 +44,8 @@ impl PredictionErrors {
 }
 
 impl DriveFile {
-    /// Returns the most by which such a request took longer than predicted; `None` if that was not
-    /// measured for requests of this operation and of this size or more.
+    /// Returns the most by which a request of this operation and size took longer than predicted;
+    /// `None` if that was not measured for requests of this operation and of this size or more.
     pub fn late_max(&self, op: Op, size: Bytes) -> Option<Duration> {
         let covering = self.prediction.iter().filter(|it| it.op == op && it.size >= size);
         covering.min_by_key(|it| it.size).map(|it| Duration::from_ns(it.late_ns_max))

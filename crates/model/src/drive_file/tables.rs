@@ -51,8 +51,8 @@ impl MeasuredTable {
     /// 99.9 %.
     pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
 
-    /// Returns a table of these times alone, ns, whose running maximum is `table`, for every
-    /// operation and every size. No samples stand behind it.
+    /// Returns a table for every operation and every size with only these maxima, in ns; `table` is
+    /// their running maximum. The table states no samples.
     pub fn of_times(ns_max: Vec<u64>, table: BatchTable) -> Self {
         Self {
             op: None,
@@ -99,7 +99,7 @@ pub(super) struct RawTable {
     families: Vec<FamilyTimes>,
 }
 
-/// A size that is written with a unit, as people write it.
+/// A size written with its unit, such as `4KiB`.
 pub(super) struct SizeText(pub(super) Bytes);
 
 impl Serialize for SizeText {
@@ -210,7 +210,7 @@ pub(crate) fn batch_table(ns_max: &[u64], span: Range<usize>) -> Result<BatchTab
     })
 }
 
-/// Returns the table of these maxima, of which there is at least one and none is zero.
+/// Returns the table of these maxima. There must be at least one, and none may be zero.
 pub(super) fn raised_table(ns_max: &[u64]) -> BatchTable {
     let times: Vec<Duration> = ns_max.iter().copied().map(Duration::from_ns).collect();
     BatchTable::new(&times).expect("a measured table has entries above zero")

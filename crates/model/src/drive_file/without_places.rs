@@ -7,15 +7,16 @@ use super::{DriveFile, MixedBatches};
 use crate::units::Duration;
 
 impl MeasuredTable {
-    /// Returns the longest times at random places; of a table without families, all its maxima,
-    /// which were measured there.
+    /// Returns the longest times at random places. For a table without families, these are all its
+    /// maxima.
     pub fn random_ns_max(&self) -> &[u64] {
         let random = self.families.iter().find(|it| it.places == PlaceFamily::Random);
         let whole = random.filter(|it| it.ns_max.len() == self.ns_max.len());
         whole.map_or(&self.ns_max, |it| &it.ns_max)
     }
 
-    /// Returns whether it was measured at random places, as every table without families was.
+    /// Returns whether the table was measured at random places, as every table without families
+    /// was.
     pub fn is_of_random_places(&self) -> bool {
         let is_random = |it: &FamilyTimes| it.places == PlaceFamily::Random;
         self.families.is_empty() || self.families.iter().any(is_random)
@@ -28,7 +29,7 @@ impl MeasuredTable {
         if is_inline { Vec::new() } else { missing(&self.families, self.ns_max.len()) }
     }
 
-    /// Returns the table for requests whose places are never of the `absent` families.
+    /// Returns the table for requests that are never at places of the `absent` families.
     #[must_use]
     pub fn without_places(&self, absent: &[PlaceFamily]) -> Self {
         let ns_max = longest_without(&self.ns_max, &self.families, absent);
@@ -42,7 +43,7 @@ impl MeasuredTable {
 }
 
 impl DriveFile {
-    /// Returns the file for requests whose places are never of the `absent` families: every table
+    /// Returns the file for requests that are never at places of the `absent` families: every table
     /// is the longest of the other families. `[cost]` is kept, because it covers all families.
     #[must_use]
     pub fn without_places(&self, absent: &[PlaceFamily]) -> Self {

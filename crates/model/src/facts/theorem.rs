@@ -24,10 +24,11 @@ pub enum Theorem {
     DualQueueEdf,
     /// The drive's own starvation bound.
     Starvation,
-    /// Rounds of real time beside as much best effort as fits; nothing is sent while a round is on
-    /// the drive.
+    /// Rounds of real-time requests, with as much best effort on the drive as fits; nothing is sent
+    /// while a round is on the drive.
     DrainRounds,
-    /// As `DrainRounds`, beside as much best effort as leaves every provable deadline proven.
+    /// As `DrainRounds`, with only as much best effort on the drive as leaves every provable
+    /// deadline proven.
     LimitedDrainRounds,
     /// Rounds of real time with the drive's own priority.
     PriorityRounds,
@@ -44,25 +45,28 @@ pub enum Theorem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, a line of the table each")]
 pub struct TheoremFacts {
-    /// The dispatch mode of its policies.
+    /// The dispatch mode of the theorem's policies.
     pub dispatch: DispatchMode,
-    /// The requests that its policies never keep waiting while the dispatch mode has room for them.
+    /// The requests that the theorem's policies never keep waiting while the dispatch mode has room
+    /// for them.
     pub conserves_work: ConservesWork,
-    /// The limits of its batches.
+    /// The limits of the batches.
     pub batch_limit: BatchLimit,
-    /// The contract of the drive that its bounds need.
+    /// The contract of the drive that the bounds need.
     pub contract: DriveContract,
-    /// The knowledge of the drive that its policies need.
+    /// The knowledge of the drive that the theorem's policies need.
     pub needs: Knowledge,
     /// Whether deadlines decide the order or the instant of dispatch. A task with a later deadline
     /// may then be served later.
     pub decides_by_deadline: bool,
-    /// Whether it counts best effort ahead of the tasks, in a common queue in the order of release.
+    /// Whether the theorem counts best effort ahead of the tasks, in a common queue in the order of
+    /// release.
     pub counts_best_effort_ahead: bool,
-    /// Whether its policies give away all the time that the drive's tables leave before the
-    /// deadlines, so that no drive may be slower than these tables.
+    /// Whether the theorem's policies give away all the time that the drive's tables leave before
+    /// the deadlines, so that no drive may be slower than these tables.
     pub spends_slack: bool,
-    /// Whether it also holds with a stated probability, from batch times that are rarely exceeded.
+    /// Whether the theorem also holds with a stated probability, from batch times that are rarely
+    /// exceeded.
     pub has_soft_form: bool,
 }
 

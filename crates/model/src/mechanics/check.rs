@@ -17,7 +17,7 @@ impl Mechanics {
     /// Checks that every value is possible for a disk.
     ///
     /// # Errors
-    /// The first value that is not.
+    /// The first value that is impossible.
     pub fn check(&self) -> Result<(), MechanicsError> {
         if self.rpm == 0 || self.rpm > RPM_MAX {
             let help = format!("write the revolutions per minute, 1 to {RPM_MAX}");

@@ -15,7 +15,7 @@ pub struct MqDeadlineParameters {
     /// The most requests that the scheduler and the device hold together. `None`, the default: as
     /// many as the workload needs.
     pub nr_requests: Option<NonZeroU32>,
-    /// The wait after which a request of a lower class goes before real time. Default: 23 days,
+    /// The wait after which a request of a lower class is sent before real time. Default: 23 days,
     /// which stands for never.
     pub prio_aging_expire: Duration,
     /// The number of requests that the kernel takes from the scheduler while the device is full: 0
@@ -47,7 +47,8 @@ impl Default for MqDeadlineParameters {
 mod tests {
     use super::*;
 
-    /// The kernel converts to ticks and back, rounds up both times, and prints 32 bits with a sign.
+    /// The kernel converts milliseconds to ticks and back, rounds up both times, and prints a
+    /// signed number of 32 bits.
     #[test]
     fn every_kernel_shows_the_longest_ageing_time_as_it_was_set() {
         let shown = |ms: u64, ticks_per_s: u64| {

@@ -10,12 +10,12 @@ use crate::request::Tag;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RtioPriority {
-    /// The mark of real-time requests; default `priority`.
+    /// The tag of real-time requests; default `priority`.
     pub tag: PriorityTag,
 }
 
 names! {
-    /// The marks that make a drive serve a request before others.
+    /// The tags that make a drive serve a request before others.
     #[derive(Default, serde::Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum PriorityTag {

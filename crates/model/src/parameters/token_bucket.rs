@@ -74,8 +74,8 @@ impl<'de> Deserialize<'de> for TokenRate {
 pub enum BestEffortRate {
     /// This rate, independent of the tasks.
     Fixed(TokenRate),
-    /// The declared tasks' share is subtracted from this many bytes per second, or, without a
-    /// capacity, from the device time that b(z) charges; best effort gets the rest.
+    /// Best effort gets the rest when the declared tasks' share is subtracted from `capacity` or,
+    /// without a capacity, from the device time that b(z) charges.
     Reserve {
         /// The total rate of the device.
         capacity: Option<Bandwidth>,

@@ -166,7 +166,7 @@ pub(super) fn check_needs_no_drive(
 }
 
 impl NewExport {
-    /// Checks an export that no file describes, by the rules for those of a file.
+    /// Checks an export that was not read from a file, by the same rules as the exports of a file.
     ///
     /// # Errors
     /// The first fault, without a position.

@@ -109,8 +109,8 @@ impl Layout {
         larger_than(size, new.contract.as_ref()).map_or_else(|| Ok(new.at(offset, size)), Err)
     }
 
-    /// Returns the first offset at which `size` bytes are free; the end of all others if no gap is
-    /// large enough.
+    /// Returns the first offset at which `size` bytes are free, or the end of the last export if no
+    /// gap is large enough.
     fn gap(self, others: &[ExportSpec], size: u64) -> u64 {
         let taken = others.iter().filter(|other| !is_whole(other, self));
         let mut taken: Vec<(u64, u64)> = taken

@@ -36,7 +36,7 @@ pub enum Listen {
     Tcp {
         /// The address as written.
         address: Named,
-        /// The clients' authentication.
+        /// Encryption and authentication of clients; `None` for neither.
         tls: Option<Tls>,
     },
 }
@@ -81,7 +81,7 @@ pub(super) fn read_backing(
     }
 }
 
-/// The longest busy polling before the service blocks; more would waste a processor.
+/// The longest time for which the service may poll before it blocks; more would waste a processor.
 const BUSY_POLL_MAX: Duration = Duration::from_ms(1);
 
 /// Reads how long the service polls before it blocks.

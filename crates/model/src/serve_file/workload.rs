@@ -14,7 +14,7 @@ use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
 /// The number of best-effort requests that a proof assumes to be always outstanding.
 const OUTSTANDING: u32 = 64;
 
-/// The entry of phantom tasks, which exist only so that a proof covers both operations.
+/// The entry index of phantom tasks, which exist only so that a proof covers both operations.
 pub(super) const PHANTOM: u32 = u32::MAX;
 
 impl Written {
@@ -36,8 +36,9 @@ impl Written {
         [entry, PHANTOM].into_iter().zip(ops).map(placed).collect()
     }
 
-    /// Returns its best-effort requests: all operations if it has no contract or serves requests
-    /// beyond it as best effort; otherwise the operations that the contract does not cover.
+    /// Returns the export's best-effort requests: all operations if it has no contract or serves
+    /// requests beyond its contract as best effort; otherwise the operations that the contract does
+    /// not cover.
     fn best_effort(&self, size_max: Bytes) -> Vec<Placed<BestEffort>> {
         let waits = self.spec.contract.as_ref().filter(|terms| terms.beyond == Beyond::Wait);
         let is_left = |op: &Op| match waits {

@@ -9,11 +9,13 @@ use crate::drive_file::PlaceFamily;
 use crate::file_error::FileError;
 use crate::task::Place;
 
-/// The width from which a range counts as random places, and below which as a cluster, in ppm.
+/// The width, in ppm, from which a range counts as random places; a narrower range counts as a
+/// cluster.
 const CLUSTER_PPM: u32 = 100_000;
 /// The largest width of a range that may be one track and its neighbours, in ppm.
 const TRACK_PPM: u32 = 1_000;
-/// The span of all sources from which two of them may be at the two ends, in ppm.
+/// The distance between the outermost places of all sources, in ppm, from which two sources can be
+/// at the two ends of the drive.
 const ENDS_PPM: u32 = 500_000;
 /// The whole drive, in ppm.
 const WHOLE_PPM: u32 = 1_000_000;
@@ -22,10 +24,10 @@ const WHOLE_PPM: u32 = 1_000_000;
 pub(crate) const OF_EXPORTS: [PlaceFamily; 3] =
     [PlaceFamily::BothEnds, PlaceFamily::Clusters, PlaceFamily::Climbed];
 
-/// Facts about all sources that the check of one needs.
+/// Facts about all sources that are needed to check each one.
 struct All {
     has_several: bool,
-    /// From the lowest to the highest place of any source.
+    /// The distance from the lowest to the highest place of any source, in ppm.
     span_ppm: u32,
 }
 
@@ -62,8 +64,8 @@ pub(super) fn read(
     Ok(absent)
 }
 
-/// Returns whether a source at this place may have, or contribute to, the places of a family.
-/// Random places belong to another family only by chance, which a file may rule out.
+/// Returns whether a source at this place can use, or contribute to, the places of a family. Random
+/// places belong to another family only by chance, which a file may rule out.
 fn may_have(place: Place, family: PlaceFamily, all: &All) -> bool {
     match place {
         Place::Random => family == PlaceFamily::Random,
@@ -72,7 +74,7 @@ fn may_have(place: Place, family: PlaceFamily, all: &All) -> bool {
             PlaceFamily::BothEnds | PlaceFamily::Clusters | PlaceFamily::Climbed => all.has_several,
             PlaceFamily::Random | PlaceFamily::Track => false,
         },
-        // One batch may hold the end of a run and the start of the next, anywhere on the disk.
+        // One batch can contain the end of a run and the start of the next, anywhere on the disk.
         Place::Runs { .. } => match family {
             PlaceFamily::Random
             | PlaceFamily::Sequential

@@ -25,13 +25,13 @@ use crate::units::{Bytes, Duration};
 /// A contract that has b(i) as a case.
 struct Covered {
     contract: DriveContract,
-    /// The object that one entry of its table times, in the singular, for messages.
+    /// The object that one table entry times, in the singular, for messages.
     what: &'static str,
     /// The plural of `what`.
     plural: &'static str,
-    /// What its table lists, in the plural, for messages.
+    /// The entries of the contract's table, in the plural, for messages.
     times: &'static str,
-    /// Why this contract covers a batch too, so that its times must be at least b(i).
+    /// The reason why this contract covers a batch too, so that its times must be at least b(i).
     case: &'static str,
 }
 

@@ -19,7 +19,7 @@ struct Measured<'a> {
     requests: Measurement,
 }
 
-/// Places that a measurement does not have, and places of which it has few samples.
+/// Places at which a measurement took no samples, and places at which it took few.
 #[derive(PartialEq, Eq)]
 struct Gaps {
     missing: Vec<PlaceFamily>,
@@ -135,8 +135,8 @@ impl WorkloadFile {
         }
     }
 
-    /// Returns the premises about gaps in the measurement of `what`; `of_kinds` tells which of
-    /// several tables have them.
+    /// Returns the premises about gaps in the measurement of `what`; `of_kinds` names the tables
+    /// that have these gaps.
     fn of_gaps(
         &self,
         drive: &DriveFile,
@@ -203,7 +203,8 @@ impl WorkloadFile {
         self.export_count > 1 || self.places().any(|place| place != Place::Random)
     }
 
-    /// Returns whether every request is at a random place. Clients choose the places of exports.
+    /// Returns whether every request is at a random place. Always false for exports, because their
+    /// clients choose the places.
     pub(super) fn has_random_places(&self) -> bool {
         self.export_count == 0 && self.places().all(|place| place == Place::Random)
     }

@@ -57,7 +57,7 @@ impl Policy {
     }
 
     /// Wraps all other regulators in tokens for each task, unless they are already there, because a
-    /// server's clients may send any requests.
+    /// server's clients can send any requests.
     pub(crate) fn regulate_tasks(&mut self) {
         if !self.regulators.contains(&RegulatorName::TokensPerTask) {
             self.regulators.insert(0, RegulatorName::TokensPerTask);

@@ -127,7 +127,7 @@ fn check_steps(raw: &RawTask) -> Result<(), FileError> {
     }
 }
 
-/// Returns the requests that one task releases at one instant, at most.
+/// Returns the largest number of requests that one task releases at one instant.
 fn requests_at_once(raw: &RawTask) -> u64 {
     let jobs = match raw.period {
         Some(_) => 1,
@@ -136,7 +136,7 @@ fn requests_at_once(raw: &RawTask) -> u64 {
     u64::from(jobs) * u64::from(*raw.requests.get_ref())
 }
 
-/// Returns the position of the number that multiplies a task's requests most.
+/// Returns the position of the factor that increases a task's requests most.
 fn widest(raw: &RawTask) -> Range<usize> {
     let outstanding = raw.outstanding.as_ref().filter(|_| raw.period.is_none());
     [raw.count.as_ref(), outstanding, Some(&raw.requests)]

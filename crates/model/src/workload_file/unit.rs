@@ -11,14 +11,14 @@ use crate::file_error::FileError;
 pub struct Unit {
     /// Its name: `recorder.service`.
     pub name: String,
-    /// Whether it is a task's, so that its requests need the real-time class.
+    /// Whether the unit belongs to a task, so that its requests need the real-time class.
     pub is_real_time: bool,
 }
 
 impl Unit {
     /// Returns whether a service can have this name.
     pub fn is_name(text: &str) -> bool {
-        // systemd writes other characters as `\x2d`.
+        // systemd escapes other characters with a backslash, as in `\x20`.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || ":_.@-\\".contains(c);
         let stem = text.strip_suffix(".service").unwrap_or_default();
         !stem.is_empty() && !stem.starts_with('.') && stem.chars().all(is_plain)

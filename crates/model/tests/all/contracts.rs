@@ -25,7 +25,7 @@ fn texts(workload: &Workload, contract: DriveContract) -> Vec<&str> {
     of_contract.map(|premise| premise.text.as_str()).collect()
 }
 
-/// A batch sent to an idle drive is one of its drains, and one of its batches with priority.
+/// A batch sent to an idle drive is a case of a drain, and of a batch with priority.
 #[test]
 fn what_is_measured_below_a_batch_that_is_a_case_of_it_is_raised_and_said() {
     let raised = inline("drain_ns_max = [1_000, 9_000, 4_000]\npriority_ns_max = [6_000, 7_000]");

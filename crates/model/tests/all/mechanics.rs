@@ -39,7 +39,8 @@ fn faults(mechanics: &mut Mechanics) -> &mut Faults {
     mechanics.faults.as_mut().expect("the disk has faults")
 }
 
-/// Returns where the disk is refused after this change; `None` if it is accepted.
+/// Returns the value for which the disk is refused after this change; `None` if the disk is
+/// accepted.
 fn place(change: impl FnOnce(&mut Mechanics)) -> Option<String> {
     let mut mechanics = disk();
     change(&mut mechanics);
@@ -67,7 +68,8 @@ enum Field {
 }
 
 impl Field {
-    /// Sets the field; a value that it cannot hold becomes the largest that it can.
+    /// Sets the field; a value that is too large for the field's type becomes the largest value of
+    /// the type.
     fn set(&self, mechanics: &mut Mechanics, value: u64) {
         match self {
             Self::U64(field) => *field(mechanics) = value,
@@ -95,7 +97,7 @@ fn fields_are_limited() {
         ("bus: write_sector_ps", SECTOR_PS_MAX, U64(|it| &mut it.bus.write_sector_ps)),
         ("bus: read_watermark_ppm", 1_000_000, U32(|it| &mut it.bus.read_watermark_ppm)),
         ("cache: segments", 65_536, U32(|it| &mut cache(it).segments)),
-        // No more write segments than segments.
+        // A cache cannot have more write segments than segments.
         ("cache: write_segments", 2, U32(|it| &mut cache(it).write_segments)),
         ("faults: retry_ppm", 1_000_000, U32(|it| &mut faults(it).retry_ppm)),
         ("faults: recalibration_ppm", 1_000_000, U32(|it| &mut faults(it).recalibration_ppm)),

@@ -51,7 +51,7 @@ fn unused(policy: &str, asked: &[PolicyName]) -> Fault {
     Fault::of(&file(policy), |text| bound(text, asked))
 }
 
-/// Returns the fault of a file with this shaping.
+/// Returns the fault of a file that shapes best effort with these lines.
 fn refused(section: &str, lines: &str) -> Fault {
     let policy = format!("[policy]\nname = \"noop\"\nregulators = [\"{section}\"]\n");
     unused(&format!("{policy}[policy.{section}]\n{lines}\n"), &[])

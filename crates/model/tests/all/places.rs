@@ -184,8 +184,8 @@ fn a_range_contradicts_absent_families() {
     assert!(!refuses(&[("0%", "80%")], "track") && refuses(&[("0%", "0.1%")], "track"));
 }
 
-/// Goal: one task of runs cannot state that narrow parts or far ones do not occur: a job that ends
-/// one run and starts another has both.
+/// Goal: a task of runs cannot state that clusters or distant places do not occur: a job that ends
+/// one run and starts another uses both.
 #[test]
 fn runs_contradict_all_absent_families_but_track() {
     for (family, is_refused) in [
@@ -239,8 +239,8 @@ fn several_exports_contradict_absent_families() {
     assert_eq!((b1(&single), b1(&single.with_exports(&two))), (9, 10));
 }
 
-/// Goal: a table without families was measured at random places, so a workload that has no others
-/// is covered by it.
+/// Goal: a table without families was measured at random places, so it covers a workload that uses
+/// only random places.
 #[test]
 fn an_old_table_was_measured_at_random_places() {
     let old = DriveFile::parse(
@@ -285,8 +285,8 @@ fn doubts(text: &str, drive: &DriveFile) -> Vec<(PremiseCode, String)> {
     of_places.map(|it| (it.code, told(it))).collect()
 }
 
-/// Goal: costs that no mixed batch supports count as not measured at the places that a workload
-/// sets.
+/// Goal: costs without measured mixed batches do not count as measured at the places that a
+/// workload sets.
 #[test]
 fn costs_without_mixed_batches_escape_no_places() {
     let families = PlaceFamily::ALL

@@ -63,7 +63,7 @@ fn every_batch_is_charged_a_flush_where_somebody_may_write() {
     let file = parse(&format!("{HEAD}{CAMERA}"));
     let bound = file.bind(&drive("flush_ns_max = 40_000_000")).unwrap();
     assert_eq!(bound.flush_max, Some(Duration::from_ms(40)));
-    // One of the two requests may be a read.
+    // Either of the two requests can be a read.
     assert_eq!(bound.workload.table.time_max(2), Duration::from_ms(5 + 4 + 40));
     // The premise advises `hdparm -W 0` only if emptying the cache takes longer than any batch.
     let advises = |flush: &str| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sources of the literature in workload files: many alike, streams of best effort, runs of
-//! sequential requests, and sources that start late or stop early.
+//! Sources of the literature in workload files: many identical sources, streams of best effort,
+//! runs of sequential requests, and sources that start late or stop early.
 
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{DriveFile, Duration, FileError, Intensity, Place, Workload};

@@ -474,5 +474,5 @@ fn faults_of_the_host_are_named_where_they_stand() {
     with("file = \"x\"\npriority = 5\n").says("the processor profile x was not read", "\"x\"", "");
 }
 
-/// The table that lacks a field.
+/// The position of a missing field: the header of its table.
 const HOST_WITHOUT_REPLY: &str = "[host]";

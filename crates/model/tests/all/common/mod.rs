@@ -3,7 +3,7 @@
 
 use tidegate_model::FileError;
 
-/// Why a text was refused.
+/// The reason why a text was refused.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -23,7 +23,8 @@ impl Fault {
         Self { message, place: text[span].to_owned(), help: help.unwrap_or_default() }
     }
 
-    /// Checks that message and help contain these words, and that the message points there.
+    /// Checks that the fault's message contains `message`, its advice contains `help`, and that it
+    /// points at `place`.
     #[track_caller]
     pub(crate) fn says(&self, message: &str, place: &str, help: &str) {
         assert!(self.message.contains(message), "{message}: {self:?}");
