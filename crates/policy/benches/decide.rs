@@ -240,7 +240,7 @@ fn scan_edf(bencher: Bencher, queued: u64) {
     by_deadline(bencher, ScanEdf::new(ScanEdfParameters::default(), u32::MAX), queued);
 }
 
-/// Groups of 40 % of the time to the deadline: nearly the whole queue.
+/// A group spans 40 % of the time to the deadline, so it holds nearly the whole queue.
 #[divan::bench(args = [64, 512, 4096])]
 fn g_edf(bencher: Bencher, queued: u64) {
     by_deadline(bencher, GroupEdf::new(GroupEdfParams::default(), &[], u32::MAX), queued);
@@ -274,7 +274,7 @@ fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
         plan.regulators = vec![RegulatorName::TokensPerTask];
     }
     let policy = tidegate_policy::build(names[POLICY], &plan, None).expect("it needs no more");
-    // Spread over the medium by a step that is coprime to its size.
+    // Spreads requests over the medium by a step that is coprime to the medium's size.
     let spread = |id| Request { start: Lba::new(id * 7_919 % 1_000_003), ..request(id) };
     batches(bencher, filled(policy, queued, spread), 2, queued, spread);
 }
@@ -291,7 +291,7 @@ const BY_QUEUE: [PolicyName; 8] = [
     PolicyName::Dqf,
 ];
 
-/// The queue lengths.
+/// The queue lengths at which decisions are measured.
 const QUEUE_LENGTHS: [u64; 3] = [64, 512, 4_096];
 
 /// A policy and its queue length.

@@ -56,14 +56,14 @@ fn steady_state(bencher: Bencher, name: PolicyName, queued: u64) {
     });
 }
 
-/// A fixed rate.
+/// Measures a shaper with a fixed rate.
 #[divan::bench(args = [64, 512, 4096])]
 fn token_bucket(bencher: Bencher, queued: u64) {
     steady_state(bencher, PolicyName::TokenBucket, queued);
 }
 
-/// As above, with the state that judges notices. There is no limit yet, so queued requests wait in
-/// the wrapped policy.
+/// Measures a shaper that also keeps the state for judging notices. Without a notice there is no
+/// limit, so queued requests wait in the wrapped policy.
 #[divan::bench(args = [64, 512, 4096])]
 fn mdn(bencher: Bencher, queued: u64) {
     steady_state(bencher, PolicyName::Mdn, queued);

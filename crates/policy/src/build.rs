@@ -25,7 +25,7 @@ pub enum BuildError {
          calls mechanical), or choose another policy"
     )]
     AccessTimeUnknown {
-        /// The policy.
+        /// The policy that cannot be built.
         policy: PolicyName,
     },
     /// The order of best effort needs access times, which are unknown for the drive.
@@ -34,7 +34,7 @@ pub enum BuildError {
          drive; name a drive file with [mechanics], or write best_effort_order = \"elevator\""
     )]
     OrderUnknown {
-        /// The order.
+        /// The order that needs access times.
         order: BestEffortOrder,
     },
     /// The policy relies on drain times, and the drive has none.
@@ -44,7 +44,7 @@ pub enum BuildError {
         Measurement::of("drain")
     )]
     DrainUnknown {
-        /// The policy.
+        /// The policy that cannot be built.
         policy: PolicyName,
     },
 }

@@ -47,7 +47,7 @@ struct Waiting {
     placed: Placed,
     unit: Unit,
     due_ns: i128,
-    /// Whether its task's quality allows it to be dropped.
+    /// Whether the task's quality allows this request to be dropped.
     is_excused: bool,
 }
 

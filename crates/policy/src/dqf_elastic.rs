@@ -29,9 +29,10 @@ use crate::{Decision, Dqf, Event, Full, Policy};
 #[derive(Debug)]
 pub struct DqfElastic {
     dqf: Dqf,
-    /// z.
+    /// z: the largest number of requests in a batch while there is no overload.
     batch_max: u32,
-    /// The end of the batch table, or the drive's depth if that is less.
+    /// The largest number of requests in a batch during an overload: the largest size in the batch
+    /// table, or the drive's depth if that is less.
     batch_max_in_overload: u32,
     /// N: more queued real-time requests than this are an overload.
     queued_max_in_contract: u64,

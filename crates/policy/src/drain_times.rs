@@ -8,7 +8,7 @@ use tidegate_model::{BatchTable, Duration, Plan, Time};
 /// dispatch.
 ///
 /// # Invariants
-/// - Nondecreasing in that number, because [`BatchTable`] is.
+/// - The time is nondecreasing in this number, because [`BatchTable`] is.
 #[derive(Debug, Clone)]
 pub(crate) struct DrainTimes {
     table: Option<BatchTable>,

@@ -27,7 +27,7 @@ use crate::overrun::Overrun;
 use crate::queue::{Prefix, RealTimeQueue};
 use crate::{Decision, Event, Full, Tag};
 
-/// The state of the one batch.
+/// The state of the current batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// The drive is empty and no batch has begun.
@@ -43,7 +43,7 @@ enum Phase {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Room {
     count: u32,
-    /// In ns; without meaning if batches are not limited by cost.
+    /// The remaining cost in ns; unused if batches are not limited by cost.
     cost_ns: u64,
 }
 
@@ -85,7 +85,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Self { real_time, best_effort, batch_max, best_effort_fill, cost, phase, overrun }
     }
 
-    /// From the next batch on, delays best effort after batches that take longer than b.
+    /// From the next batch on, delays best effort after batches that take longer than `table` says.
     pub(crate) fn mind_overruns(&mut self, table: BatchTable) {
         self.overrun.set_table(table);
     }

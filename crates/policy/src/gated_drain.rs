@@ -68,7 +68,7 @@ struct InFlightRequest {
 ///
 /// # Invariants
 /// - `best_effort_count` counts the best-effort requests in `in_flight`. It is at most
-///   `best_effort_depth`, except after a `Reconfigure` that lowers it.
+///   `best_effort_depth`, except after a `Reconfigure` that lowers `best_effort_depth`.
 /// - In this round, the `granted_count` waiting units that are due first may be sent.
 /// - Every request in `excess` belongs to a task without an idle unit.
 ///
@@ -83,10 +83,10 @@ pub struct GatedDrain {
     best_effort_count: u32,
     best_effort_depth: u32,
     granted_count: u32,
-    /// One queue per task.
+    /// Requests beyond their task's contract, one queue per task.
     excess: Vec<VecDeque<Request>>,
     excess_count: u32,
-    /// Requests beyond any contract: those of unknown tasks, and best effort.
+    /// Requests without a contract: requests of unknown tasks, and best effort.
     others: ClassQueues,
     queued_max: u32,
 }
@@ -225,7 +225,7 @@ impl GatedDrain {
     }
 
     /// Returns whether the `count` waiting units that are due first may be sent together;
-    /// `due_behind` is the earliest deadline of those that stay.
+    /// `due_behind` is the earliest deadline of the units that stay behind.
     fn may_send(&self, now: Time, count: u32, due_behind: Option<u64>) -> bool {
         let [in_flight, first] = [self.units.due_in_flight(), self.units.due_waiting()];
         let not_in_flight = self.units.count() - self.units.in_flight_count();

@@ -146,7 +146,7 @@ pub trait Policy {
     /// [`Full`] for a `Release` while the queue of the request's class is full.
     ///
     /// # Panics
-    /// If the host breaks the protocol: a completion of a request that is not in flight.
+    /// If the host breaks the protocol, for example by completing a request that is not in flight.
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full>;
 
     /// Returns the decision at `now`.

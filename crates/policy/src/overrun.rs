@@ -15,7 +15,7 @@ use tidegate_model::{BatchTable, Duration, Time};
 /// The instant until which best effort waits; see the module documentation.
 #[derive(Debug, Default)]
 pub(crate) struct Overrun {
-    /// b; without it no batch counts as late.
+    /// The batch table b; without a table no batch counts as late.
     table: Option<BatchTable>,
     /// The instant from which the batch on the drive is late.
     due_back: Option<Time>,
@@ -52,7 +52,7 @@ impl Overrun {
         self.resume = self.resume.max(resume);
     }
 
-    /// Returns the instant at which best effort may be sent again, if not now.
+    /// Returns the instant at which best effort may be sent again; `None` if it may be sent now.
     pub(crate) fn wait(&self, now: Time) -> Option<Time> {
         (now < self.resume).then_some(self.resume)
     }

@@ -38,7 +38,7 @@ pub(crate) trait RealTimeQueue {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Prefix {
     pub(crate) count: u32,
-    /// In ns; 0 if nothing is limited by cost.
+    /// The cost in ns; 0 if batches are not limited by cost.
     pub(crate) cost_ns: u64,
 }
 

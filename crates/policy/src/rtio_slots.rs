@@ -39,7 +39,7 @@ pub struct RtioSlots {
     queues: ClassQueues,
     in_flight: InFlight,
     drain: DrainTimes,
-    /// n, or `u32::MAX` if n is larger.
+    /// n: the number of reserved slots; at most `u32::MAX`.
     slots: u32,
     deadline_min: Option<Duration>,
     best_effort_count: u32,
@@ -78,7 +78,7 @@ impl RtioSlots {
         Decision::Dispatch { id: request.id, tag: Tag::Simple }
     }
 
-    /// Updates the count and the deadline in O(K), which finding the completed request costs too.
+    /// Updates the count and the deadline in O(K), the cost of finding the completed request.
     fn recount(&mut self) {
         let is_best_effort = |request: &&Request| request.class == Class::BestEffort;
         let best_effort = self.in_flight.iter().filter(is_best_effort).count();

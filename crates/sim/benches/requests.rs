@@ -15,7 +15,7 @@ use tidegate_sim::{Length, SimParams, SimRun, simulate};
 const SIZE: Bytes = Bytes::from_kib(128);
 const SEED: u64 = 1;
 
-/// Shows that a longer run takes no more memory.
+/// Counts allocations, to show that a longer run takes no more memory.
 #[global_allocator]
 static ALLOCATOR: divan::AllocProfiler = divan::AllocProfiler::system();
 

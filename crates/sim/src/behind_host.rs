@@ -27,9 +27,10 @@ pub struct BehindHost<D> {
     drive: D,
     host: HostTime,
     random: Random,
-    /// In order of arrival at the drive.
+    /// Batches and flushes on their way to the drive, in order of arrival at the drive.
     sent: VecDeque<(Time, Sent)>,
-    /// By the instant at which the policy sees them, then by id.
+    /// Completions on their way to the policy, ordered by the instant at which the policy sees
+    /// them, then by id.
     completed: BinaryHeap<Reverse<(Time, RequestId, bool)>>,
     /// A scratch list, empty between events.
     returned: Vec<Completion>,

@@ -9,7 +9,7 @@ use tidegate_policy::Policy;
 use crate::checkers::{Breach, Checkers, Violation};
 use crate::simulate::simulate_until;
 
-/// Why nothing can be simulated.
+/// The reason why nothing can be simulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSimulated {
@@ -22,7 +22,7 @@ pub enum NotSimulated {
     /// The last job is beyond the end of time.
     #[error("`{task}` may release its last job after more than 584 years: give fewer jobs")]
     LengthBeyondTime {
-        /// The task.
+        /// The name of the task.
         task: String,
     },
 }
@@ -34,7 +34,7 @@ pub struct CheckedRun {
     pub run: Run,
     /// The first violations of each checker, in order of time.
     pub violations: Vec<Violation>,
-    /// How the drive kept its contracts.
+    /// The record of how the drive kept its contracts.
     pub watch: ContractWatch,
 }
 
@@ -53,7 +53,8 @@ impl<'a> CheckedSimulation<'a> {
     /// A capacity stated in the file replaces the one in `params`.
     ///
     /// # Errors
-    /// [`NotSimulated`].
+    /// [`NotSimulated`] if the drive or the policy cannot be made, or if the last job lies beyond
+    /// the end of time.
     pub fn new(
         params: &HostParams<'a>,
         policy: PolicyName,
@@ -70,7 +71,8 @@ impl<'a> CheckedSimulation<'a> {
     /// checkers of its rules.
     ///
     /// # Errors
-    /// [`NotSimulated::Drive`] and [`NotSimulated::LengthBeyondTime`].
+    /// [`NotSimulated::Drive`] if the drive cannot be made, and [`NotSimulated::LengthBeyondTime`]
+    /// if the last job lies beyond the end of time.
     pub fn of(
         params: &HostParams<'a>,
         (policy, checkers): (Box<dyn Policy>, Checkers),

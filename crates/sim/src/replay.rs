@@ -34,7 +34,7 @@ pub struct TraceRequest {
     pub sectors: u64,
     /// The response time of the real drive.
     pub measured: Duration,
-    /// Time from its completion to the next request.
+    /// Time from the request's completion to the next request.
     pub idle_after: Duration,
 }
 
@@ -177,7 +177,7 @@ fn request(index: usize, traced: &TraceRequest, now: Time) -> Request {
 /// over their quantiles at 1, 2, .. 10,000 of 10,000; rounded down to a nanosecond.
 ///
 /// # Panics
-/// If one of them is empty.
+/// If one of the two lists is empty.
 pub fn demerit(measured: &[Duration], simulated: &[Duration]) -> Duration {
     const POINTS: u64 = 10_000;
     let [measured, simulated] = [measured, simulated].map(sorted);

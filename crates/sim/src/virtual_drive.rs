@@ -3,7 +3,7 @@
 //!
 //! Time stands still while the host works and jumps when it waits. On a real machine the host wakes
 //! up late by chance; here a function that the caller passes in gives the lateness, so that a test
-//! can place it where it hurts most.
+//! can make the host late at the worst instants.
 
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ pub struct VirtualDrive<D> {
     drive: D,
     now: Time,
     has_begun: bool,
-    /// `None` if the host is never late.
+    /// The source of the host's lateness; `None` if the host is never late.
     lateness_at: Option<Box<dyn FnMut(Time) -> Duration>>,
     /// Completions that the drive returned but the host has not reaped.
     returned: Vec<tidegate_drive::Completion>,

@@ -101,7 +101,8 @@ fn twenty_four_tasks_fit_and_z_no_longer_matters() {
     assert_eq!(admitted(dqf::tight, 64), 24);
 }
 
-/// Beside 16 tasks a batch may be filled up to 8: b(8) + b(16) = 299.1 ms (theory B.1).
+/// Beside 16 tasks a batch may be filled up to 8: b(8) + b(16) = 299.1 ms
+/// (`docs/theory/dual-queue-fifo.md` section 5).
 #[test]
 fn best_effort_fills_eight_beside_sixteen_tasks() {
     assert_eq!(response_ms(dqf::tight, &cameras(16, 64, 8)), "299.1");

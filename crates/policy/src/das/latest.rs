@@ -8,10 +8,10 @@ use tidegate_model::Duration;
 /// The latest instants, recomputed at each decision.
 #[derive(Debug, Default)]
 pub(super) struct Latest {
-    /// For all requests, in ns; `i128::MAX` if none waits.
+    /// The latest instant for all waiting requests, in ns; `i128::MAX` if none waits.
     pub(super) all: i128,
-    /// For all requests but one, by that request's index in release order; equal to `all` if the
-    /// request is not in the fallback.
+    /// The latest instant for all waiting requests except one, by that request's index in release
+    /// order; equal to `all` if the request is not in the fallback.
     pub(super) without: Vec<i128>,
 }
 

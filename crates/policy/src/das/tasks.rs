@@ -29,7 +29,7 @@ struct TaskState {
     period: Duration,
     deadline: Duration,
     requests: u32,
-    /// The share that each job earns.
+    /// The share of an excused job that each job earns, in parts per million.
     excused_ppm: u32,
     earned_ppm: u32,
     last_released: Option<Time>,
@@ -74,7 +74,7 @@ impl TaskState {
 /// The latest instant at which the drive must be free again, and the release that sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slack {
-    /// In nanoseconds of the run; it may be in the past, even before the run's start.
+    /// The instant in ns since the run's start; it can be in the past, even before the start.
     pub(super) latest_ns: i128,
     /// The release that sets the limit. From this instant on, the limit grows at the rate of time
     /// as long as no job is released.
@@ -119,7 +119,7 @@ impl Tasks {
         Self { by_next_release: (0..states.len()).collect(), states, of_task }
     }
 
-    /// Replaces the tasks; the state of those that stay is kept.
+    /// Replaces the tasks; keeps the state of tasks that remain.
     pub(super) fn reconfigure(&mut self, plan: &Plan) {
         let mut new = Self::new(plan);
         for (places, known) in new.of_task.iter().zip(&self.of_task) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue of real-time requests, grouped by nearby deadlines. Within a group the smallest comes
-//! first, and of equal sizes the nearest to the head; or the nearest of all.
+//! A queue of real-time requests, grouped by nearby deadlines. Within a group, either the smallest
+//! request comes first, and among equal sizes the one nearest to the head, or the nearest request
+//! comes first whatever its size.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ struct Entry {
 }
 
 /// Takes the first request of the group with the earliest deadline, by the rule of the parameters;
-/// of equals the oldest.
+/// ties go to the oldest.
 ///
 /// # Complexity
 /// O(log queued) for `push`; O(group) for `pop`, at worst the whole queue: no single order serves

@@ -27,7 +27,7 @@ enum Stage {
 struct State {
     deadline: Duration,
     period: Duration,
-    /// Its last release + its period; [`Time::ZERO`] before the first release.
+    /// The unit's last release + its period; [`Time::ZERO`] before the first release.
     next_release: Time,
     stage: Stage,
 }
@@ -99,7 +99,7 @@ impl Units {
         units
     }
 
-    /// Returns n.
+    /// Returns n: the number of units.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.states.len()).expect("fewer units than 2^32")
     }
@@ -131,7 +131,7 @@ impl Units {
     /// Sends the waiting unit that is due first.
     ///
     /// # Panics
-    /// If none waits.
+    /// If no unit waits.
     pub(crate) fn send_first(&mut self) -> (Unit, Request) {
         let (due_ns, place) = self.waiting_by_due.least().expect("a unit waits");
         let Stage::Waiting(request) = self.states[place as usize].stage else {

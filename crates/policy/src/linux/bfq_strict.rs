@@ -33,9 +33,10 @@ use crate::{Decision, Event, Full, Policy, Tag};
 
 use virtual_time::{Tags, VirtualTime};
 
-/// `slice_idle`.
+/// The kernel's `slice_idle`: the longest time for which the drive idles for a source's next
+/// request.
 const IDLE_MAX: Duration = Duration::from_ms(8);
-/// `timeout_sync`.
+/// The kernel's `timeout_sync`: the longest time for which one source keeps the drive.
 const SERVICE_TIME_MAX: Duration = Duration::from_ms(125);
 /// The largest budget, in sectors, which every queue has from the start.
 const BUDGET: u64 = 16 * 1024;

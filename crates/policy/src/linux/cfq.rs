@@ -34,9 +34,10 @@ use super::sorted::Sorted;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// `slice_idle`.
+/// The kernel's `slice_idle`: the longest time for which the drive is kept idle for a source.
 const IDLE_MAX: Duration = Duration::from_ms(8);
-/// `quantum`.
+/// The kernel's `quantum`: the largest number of requests of one source on the drive while others
+/// wait.
 const QUANTUM: u32 = 4;
 
 /// The requests of one source.
@@ -45,7 +46,7 @@ struct Queue {
     requests: Sorted,
     class: Class,
     in_flight_count: u32,
-    /// Whether it waits for a turn or has one.
+    /// Whether the source waits for a turn or has one.
     is_in_turn: bool,
 }
 
@@ -54,8 +55,8 @@ struct Queue {
 struct Turn {
     source: TaskIndex,
     until: Time,
-    /// The instant until which the drive is kept idle for it; `None` while it has requests on the
-    /// drive.
+    /// The instant until which the drive is kept idle for the source; `None` while the source has
+    /// requests on the drive.
     idle_until: Option<Time>,
 }
 
@@ -108,7 +109,7 @@ impl Cfq {
         queue.in_flight_count -= 1;
         let is_back = queue.in_flight_count == 0;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.source == source && is_back) {
-            // Past `Time::MAX` it does not idle.
+            // The drive does not idle past `Time::MAX`.
             turn.idle_until = Some(now.checked_add(IDLE_MAX).unwrap_or(now).min(turn.until));
         }
     }
@@ -214,7 +215,8 @@ impl Policy for Cfq {
                 self.turn = Some(Turn { idle_until: None, ..turn });
                 return self.dispatch(turn.source);
             }
-            // Empty: the drive is kept for it while its requests are on the drive, and 8 ms longer.
+            // The source's queue is empty: the drive is kept for this source while its requests are
+            // on the drive, and 8 ms longer.
             match turn.idle_until {
                 None if queue.in_flight_count > 0 && turn.until > now => {
                     return Decision::NotBefore(turn.until);

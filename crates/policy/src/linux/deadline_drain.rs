@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `deadline-drain`: `deadline`, which drains the drive for a request that the drive keeps too
-//! long.
+//! `deadline-drain`: `deadline`, with one more rule: it drains the drive for a request that the
+//! drive keeps too long.
 //!
 //! Rule: as [`super::Deadline`], but nothing is sent while a request has been on the drive for
 //! `drain_after` or longer.
@@ -24,7 +24,7 @@ use crate::{Decision, Event, Full, Policy};
 pub struct DeadlineDrain {
     inner: Deadline,
     drain_after: Duration,
-    /// The requests on the drive and when each was sent, in that order.
+    /// The requests on the drive and the instants at which they were sent, the earliest first.
     sent: VecDeque<(RequestId, Time)>,
 }
 

@@ -17,11 +17,13 @@ use super::filling::Order;
 use super::sorted::{Position, Sorted};
 use crate::in_flight::InFlight;
 
-/// `read_expire` and `write_expire`.
+/// The kernel's `read_expire` and `write_expire`: the waits after which a request is sent out of
+/// position order.
 const EXPIRE: [Duration; 2] = [Duration::from_ms(500), Duration::from_ms(5_000)];
-/// `fifo_batch`.
+/// The kernel's `fifo_batch`: the largest number of requests in a batch.
 const BATCH_MAX: u32 = 16;
-/// `writes_starved`.
+/// The kernel's `writes_starved`: how often in a row a batch of reads is preferred to waiting
+/// writes.
 const WRITES_STARVED_MAX: u32 = 2;
 
 const READ: usize = 0;
@@ -101,9 +103,9 @@ impl Directions {
 /// it.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Its direction.
+    /// The direction of the batch.
     current: usize,
-    /// The requests that it may still take.
+    /// The number of requests that the batch may still take.
     left: u32,
     /// The number of consecutive batches of reads that were preferred to writes.
     writes_starved: u32,

@@ -29,7 +29,7 @@ use super::filling::{Filling, Order};
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy};
 
-/// `prio_aging_expire`.
+/// The kernel's `prio_aging_expire`: the wait after which a request of a lower class is sent first.
 const AGING_EXPIRE: Duration = Duration::from_ms(10_000);
 
 /// A model of Linux `mq-deadline`; see the module documentation.
@@ -49,7 +49,8 @@ impl MqDeadline {
 pub(super) struct ByClass {
     classes: [Directions; 3],
     batch: Batch,
-    /// `prio_aging_expire`.
+    /// The kernel's `prio_aging_expire`: the wait after which a request of a lower class is sent
+    /// first.
     aging_expire: Duration,
     /// Returns the index of a class in `classes`.
     priority: fn(Class) -> usize,
@@ -74,7 +75,7 @@ impl ByClass {
         Self { classes, ..Self::new(aging_expire, priority) }
     }
 
-    /// Changes the age from which a request of a lower class goes first.
+    /// Changes the age from which a request of a lower class is sent first.
     pub(super) const fn set_aging_expire(&mut self, aging_expire: Duration) {
         self.aging_expire = aging_expire;
     }

@@ -19,13 +19,13 @@ pub(super) struct Sorted {
     next: Next,
 }
 
-/// How the request after the last one is found.
+/// The way to find the request that follows the one taken last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// The lowest above the position that was taken last; before that, the lowest of all.
+    /// The lowest position above the one taken last; before the first, the lowest of all.
     Above(Option<Position>),
-    /// Of Linux 6.1: the position that was next when the last request was taken. A request that
-    /// arrives between the two afterwards is passed over.
+    /// As in Linux 6.1, the position that was next when the last request was taken. A request that
+    /// arrives between these two positions afterwards is passed over.
     Remembered(Option<Position>),
 }
 
@@ -67,10 +67,10 @@ impl Sorted {
         self.requests.first_key_value().map(|(&position, _)| position)
     }
 
-    /// Takes the request at a position.
+    /// Takes the request at this position.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no request is queued at this position.
     pub(super) fn take(&mut self, position: Position) -> Request {
         self.next = match self.next {
             Next::Above(_) => Next::Above(Some(position)),

@@ -16,7 +16,7 @@ use super::{Order, Positions};
 /// A position and a sequence number: unique, and the oldest request of a position comes first.
 type Key = (u64, u64);
 
-/// The direction of the heads, for the rule that has one.
+/// The direction in which the queue moves the heads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
     /// To the nearest request, wherever it is.

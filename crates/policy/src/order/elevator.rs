@@ -120,7 +120,8 @@ impl Order for Elevator {
     }
 
     fn pop(&mut self) -> Option<Request> {
-        // Only a request begins a sweep: asking an empty queue must not use up newcomers.
+        // A sweep begins only with a request: a call on an empty queue must not set the limit on
+        // newcomers to 0.
         if self.running.is_empty() && !self.next.is_empty() {
             std::mem::swap(&mut self.running, &mut self.next);
             self.newcomers_left = self.running.len();

@@ -25,7 +25,7 @@ pub(crate) struct Bucket {
     /// The largest number of parts that accumulate while no request waits for more.
     full: u128,
     level: u128,
-    /// The instant of `level`.
+    /// The instant at which the bucket held `level`.
     at: Time,
 }
 

@@ -16,11 +16,11 @@ use tidegate_model::{Bytes, CostModel, Op, Plan};
 /// The charge of each kind of request, rounded up.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceTime {
-    /// b(z)/z.
+    /// The charge of the largest request: b(z)/z, in ns.
     largest_ns: u64,
-    /// A/z.
+    /// A request's share of a batch's positioning: A/z, in ns.
     positioning_ns: u64,
-    /// `None` if all requests are of one kind.
+    /// The cost model; `None` if all requests are of one kind.
     costs: Option<CostModel>,
 }
 

@@ -22,12 +22,12 @@ pub(crate) struct Lane {
     queue: VecDeque<Request>,
     queued_max: u32,
     unit: TokenUnit,
-    /// `None` if there is no limit.
+    /// The bucket of the lane's tokens; `None` if there is no limit.
     bucket: Option<Bucket>,
     burst: Duration,
     /// The charges of requests in device time.
     device_time: DeviceTime,
-    /// Whether the wrapped policy had no room for the head, although it has its tokens.
+    /// Whether the wrapped policy had no room for the head, although the head has its tokens.
     is_refused: bool,
 }
 

@@ -31,9 +31,9 @@ use crate::NoticeKind;
 /// The condition for the rate to grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Always.
+    /// The rate always grows.
     Base,
-    /// After a stream ended.
+    /// The rate grows after a stream has ended, until the next notice.
     Extended,
 }
 
@@ -78,7 +78,7 @@ impl RateController {
         self.form
     }
 
-    /// Applies another plan; the rate stays unless its unit changed.
+    /// Applies another plan; the rate is kept unless its unit changed.
     pub(crate) fn reconfigure(&mut self, now: Time, plan: &Plan) {
         let rate = self.rate;
         let is_alike = Self::params(self.form, plan).increase.unit == self.params.increase.unit;
@@ -96,7 +96,7 @@ impl RateController {
         self.meter.add(now, tokens);
     }
 
-    /// Returns the current rate.
+    /// Returns the current rate in tokens per second; `None` without a limit.
     pub(crate) const fn rate(&self) -> Option<u64> {
         self.rate
     }

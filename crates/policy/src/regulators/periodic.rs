@@ -34,25 +34,26 @@ use tidegate_model::{Duration, TaskIndex, Time};
 const SOURCES_MAX: usize = 64;
 /// N: the number of regular gaps that make a source a stream.
 const REGULAR_MIN: u32 = 8;
-/// The weight of a new gap in the average: one part in this many.
+/// A new gap has the weight 1 / `WEIGHT` in the average.
 const WEIGHT: u64 = 8;
-/// Gaps may differ from the period by one part in this many.
+/// A gap may differ from the period by 1 / `JITTER_PART` of the period.
 const JITTER_PART: u64 = 8;
-/// A release within one part in this many of the gap after a completion counts as caused by it.
+/// A release within 1 / `CAUSED_PART` of the gap after a completion counts as caused by the
+/// completion.
 const CAUSED_PART: u64 = 16;
 
 /// The observed release pattern of one source.
 #[derive(Debug, Clone, Copy)]
 struct SourceTiming {
-    /// The release of its last burst.
+    /// The release of the source's last burst.
     burst_at: Time,
-    /// Requests in that burst so far.
+    /// The number of requests in that burst so far.
     burst: u32,
     /// The largest burst during recognition.
     burst_max: u32,
     /// The average gap; zero before the first gap.
     period_ns: u64,
-    /// Regular bursts in a row, at most N.
+    /// The number of regular bursts in a row, at most N.
     regular_count: u32,
     completed_at: Option<Time>,
 }

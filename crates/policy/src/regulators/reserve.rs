@@ -34,7 +34,7 @@ pub(crate) fn rate(plan: &Plan, capacity: Option<Bandwidth>) -> (TokenUnit, u64)
         TokenUnit::Byte => task.size.get(),
         TokenUnit::Request | TokenUnit::DeviceTime => device_time.ns(task.op, task.size),
     };
-    // Demand rounds up.
+    // The demand is rounded up.
     let demand = |task: &Task| {
         let job = u128::from(request_tokens(task)) * u128::from(task.requests);
         (job * u128::from(SECOND_NS)).div_ceil(u128::from(task.period.ns()))

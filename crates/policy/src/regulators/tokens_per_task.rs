@@ -51,7 +51,8 @@ use account::{Account, Turn, without_contract};
 #[derive(Debug)]
 pub struct TokensPerTask<P> {
     inner: P,
-    /// By task index. Accounts of tasks that left the plan remain, without a contract.
+    /// The account of each task, by task index. Accounts of tasks that left the plan remain,
+    /// without a contract.
     accounts: Vec<Account>,
     turns: BTreeSet<Turn>,
     /// Turns that were due while the wrapped policy had no room.
@@ -63,9 +64,9 @@ pub struct TokensPerTask<P> {
 /// The wrapped policy's round: it observes events only between rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
-    /// Between rounds.
+    /// Between rounds: the wrapped policy can observe events.
     Between,
-    /// Within a round: it returned a decision, and `decide` must be called again.
+    /// Within a round: the wrapped policy returned a decision, and `decide` must be called again.
     Within,
 }
 

@@ -10,7 +10,7 @@ use tidegate_model::{RequestId, TaskIndex, Time};
 pub(crate) struct Trace {
     pub(crate) task: TaskIndex,
     pub(crate) due: Option<Time>,
-    /// The tokens that it took as best effort; `None` if notices do not control its rate.
+    /// The tokens that the request took as best effort; `None` if notices do not control the rate.
     pub(crate) tokens: Option<u64>,
     pub(crate) is_dispatched: bool,
 }

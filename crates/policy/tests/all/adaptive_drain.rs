@@ -23,7 +23,7 @@ fn best_effort_leaves_room_for_a_task_that_may_release_at_any_time() {
     );
 }
 
-/// The rule allows 3 (above), and a new plan may allow fewer while more are on the drive.
+/// The rule allows 3 best-effort requests. A new plan can allow fewer while more are on the drive.
 #[test]
 fn best_effort_stays_within_the_depth_of_the_plan() {
     let with = |best_effort_depth| Plan { best_effort_depth, ..plan(vec![task(120, 60, 1)]) };

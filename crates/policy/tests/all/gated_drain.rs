@@ -23,8 +23,7 @@ fn best_effort_leaves_time_for_the_fallback_plan() {
     }
 }
 
-/// The conditions allow 3 best-effort requests (see above). A new plan can allow fewer than are on
-/// the drive.
+/// The conditions allow 3 best-effort requests. A new plan can allow fewer than are on the drive.
 #[test]
 fn best_effort_stays_within_the_depth_of_the_plan() {
     let with = |best_effort_depth| {

@@ -87,8 +87,8 @@ fn requests_become_known_in_the_order_of_eligibility() {
     );
 }
 
-/// As above, with a request that arrives at 150 but was released at 90: it is eligible between the
-/// other two.
+/// Goal: a request that arrives late reaches the policy in the order of eligibility. Method: a
+/// request that arrives at 150 but was released at 90 is eligible between two others.
 #[test]
 fn late_release_stands_where_its_eligibility_puts_it() {
     play(

@@ -24,13 +24,13 @@ use crate::Observer;
 #[derive(Debug)]
 pub struct AdaptiveGate {
     drain: DrainTable,
-    /// D; `None` without tasks.
+    /// D: the task's relative deadline; `None` without tasks.
     deadline: Option<Duration>,
     /// The period of the only task, if its jobs have one request; otherwise zero, because another
     /// real-time request may be released at any time.
     period: Duration,
     task_count: usize,
-    /// r, the next release.
+    /// r: the earliest next release.
     next_release: Time,
     in_flight: BTreeMap<RequestId, Request>,
     log: ViolationLog,
@@ -52,8 +52,8 @@ impl AdaptiveGate {
         }
     }
 
-    /// Returns when a real-time request must complete. The deadline of a request that a regulator
-    /// held back counts from the instant at which the regulator passed it on.
+    /// Returns the instant by which a real-time request must complete. The deadline of a request
+    /// that a regulator held back counts from the instant at which the regulator passed it on.
     fn due(&self, request: &Request) -> Time {
         let own = request.due.filter(|_| request.eligible <= request.released);
         let by_contract = || request.eligible.checked_add(self.deadline?);

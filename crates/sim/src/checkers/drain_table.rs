@@ -17,7 +17,7 @@ impl DrainTable {
         Self { table: plan.contracts.drain.clone(), depth: u64::from(plan.depth) }
     }
 
-    /// Returns drain(q).
+    /// Returns drain(q) for q = `requests`; `None` if it is unknown.
     pub(super) fn time(&self, requests: u64) -> Option<Duration> {
         if requests == 0 {
             return Some(Duration::ZERO);
@@ -27,19 +27,20 @@ impl DrainTable {
         (requests <= table.batch_max()).then(|| table.time_max(requests))
     }
 
-    /// Returns when all `requests` requests in flight just after a dispatch at `now` are complete.
+    /// Returns the instant by which all `requests` requests in flight just after a dispatch at
+    /// `now` are complete.
     pub(super) fn empty_by(&self, now: Time, requests: u64) -> Option<Time> {
         now.checked_add(self.time(requests)?)
     }
 
-    /// Returns when `requests` requests are complete if they are sent once `before` others are
-    /// complete.
+    /// Returns the instant by which `requests` requests are complete if they are sent once `before`
+    /// others are complete.
     pub(super) fn served_by(&self, now: Time, before: u64, requests: u64) -> Option<Time> {
         self.empty_by(now, before)?.checked_add(self.time(requests)?)
     }
 }
 
-/// Returns whether an end is known and within a limit.
+/// Returns whether the end is known and no later than the limit.
 pub(super) fn is_by(end: Option<Time>, limit: Time) -> bool {
     end.is_some_and(|end| end <= limit)
 }

@@ -19,9 +19,9 @@ use super::position_order::{expiry, kernel_class};
 use super::{Breach, ViolationLog};
 use crate::Observer;
 
-/// `fifo_batch`: the most requests in a batch.
+/// The kernel's `fifo_batch`: the largest number of requests in a batch.
 const BATCH_MAX: u64 = 16;
-/// `writes_starved`: the number of read batches that precede waiting writes.
+/// The kernel's `writes_starved`: the number of read batches that precede waiting writes.
 const WRITES_STARVED_MAX: u64 = 2;
 
 /// The waiting requests of one direction, the oldest first.
@@ -78,7 +78,7 @@ impl Expiry {
         counts.filter(|&&count| count > 0).count() > 1
     }
 
-    /// Forgets what was sent before waiting requests.
+    /// Resets the counts of requests that were sent before waiting ones.
     fn restart(&mut self) {
         self.reads_preferred = 0;
         for direction in &mut self.directions {

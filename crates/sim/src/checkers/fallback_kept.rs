@@ -28,7 +28,7 @@ struct Waiting {
 /// Checks that every dispatch leaves a feasible fallback; see the module documentation.
 #[derive(Debug)]
 pub struct FallbackKept {
-    /// C, in ns.
+    /// C: the longest time of one request, in ns.
     service_ns_max: u64,
     queued_max: usize,
     /// The waiting real-time requests in the order of arrival.

@@ -37,7 +37,8 @@ impl Checkers {
         Self::watching_under(name, plan, plan, access)
     }
 
-    /// Does the same for a policy that is built for the plan `followed`, which may differ.
+    /// Builds a policy and its checkers as [`Self::watching`] does, except that the policy gets the
+    /// plan `followed`, which can differ from `plan`.
     ///
     /// # Errors
     /// [`BuildError`] if the policy needs unknown facts about the drive.
@@ -87,7 +88,7 @@ impl Checkers {
         self.watch_by(Positions::Sectors, name, plan, policy)
     }
 
-    /// Does the same for a policy that orders by these positions.
+    /// Wraps `policy` as [`Self::watch`] does, for a policy that orders by these positions.
     fn watch_by(
         &mut self,
         positions: Positions,
@@ -147,7 +148,7 @@ impl PolicyProbe {
     }
 
     fn dispatch(&mut self, id: RequestId, tag: Tag) {
-        // The host stops at a request that the policy does not have.
+        // The host itself stops at a dispatch of a request that the policy does not have.
         if let Some(known) = self.known.get_mut(&id) {
             known.is_dispatched = true;
             known.request.tag = tag;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether the policy knows all requests that are queued, or the host holds some of them back
-//! because the policy is full.
+//! Tracks whether the policy knows all queued requests, or the host holds some of them back because
+//! the policy is full.
 
 use tidegate_model::Request;
 

@@ -79,7 +79,7 @@ type Position = (Lba, RequestId);
 struct Queue {
     /// The waiting requests by position, with their numbers.
     queued: BTreeMap<Position, u64>,
-    /// The same requests by number, with their arrival.
+    /// The waiting requests by number, with their positions and arrivals.
     ages: BTreeMap<u64, (Position, Time)>,
     last: Option<Position>,
 }

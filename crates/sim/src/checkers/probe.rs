@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A layer that reports to the checker of a regulator's rate what reaches the regulator, and what
-//! it passes on.
+//! A layer that reports to the checker of a regulator's rate the requests that reach the regulator,
+//! and the requests that it passes on.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

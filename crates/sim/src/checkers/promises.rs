@@ -251,7 +251,7 @@ fn served(name: PolicyName, plan: &Plan) -> Option<Served> {
         ConservesWork::Filled => Some(Served::filling(plan)),
         ConservesWork::RealTime => Some(Served::RealTime),
         ConservesWork::RealTimeOfTasks => Some(Served::RealTimeOfTasks(plan.tasks.len())),
-        // A request that may be dropped may wait on an idle drive.
+        // A request that may be dropped can wait while the drive is idle.
         ConservesWork::RealTimeAtFullQuality => {
             let is_full = |task: &Task| task.quality_ppm == Task::QUALITY_ALL_PPM;
             plan.tasks.iter().all(is_full).then_some(Served::RealTime)

@@ -46,7 +46,7 @@ struct Lane {
     counted: u128,
     /// The waiting requests with their cost in parts, oldest first.
     waiting: VecDeque<(Request, u128)>,
-    /// The parts gained when the first of them became first.
+    /// The parts gained when the first waiting request became the first.
     first_since: u128,
 }
 
@@ -68,7 +68,7 @@ impl Lane {
     /// Adds the parts gained until `now` to the allowance, up to `most`.
     fn refill(&mut self, now: Time, most: u128) {
         let gained = self.supply.gained(now);
-        // Saturation is intended: it exceeds `most`.
+        // Saturation is intended: the largest value exceeds `most`.
         self.allowance = self.allowance.saturating_add(gained - self.counted).min(most);
         self.counted = gained;
     }
@@ -125,7 +125,8 @@ pub struct RateKept {
     charge: Charge,
     lanes: [Lane; 3],
     steered: Option<Steered>,
-    /// By lane: whether the policy behind has had no room for it since the last round.
+    /// For each lane, whether the policy behind the shaper has had no room for a request of this
+    /// lane since the last round.
     were_refused: [bool; 3],
     log: ViolationLog,
 }
@@ -188,7 +189,8 @@ impl RateKept {
         }
     }
 
-    /// Records that the shaper lost a request: it had no room for it, or the request was cancelled.
+    /// Records that the shaper lost a request, because it had no room or because the request was
+    /// cancelled.
     pub(super) fn lose(&mut self, now: Time, id: RequestId) {
         self.leave(now, id);
     }
@@ -197,8 +199,8 @@ impl RateKept {
         self.lanes.iter_mut().position(|lane| lane.leave(now, id))
     }
 
-    /// Records that the policy behind the shaper had no room for a request. While it has none for
-    /// real time, all lanes may wait.
+    /// Records that the policy behind the shaper had no room for a request. While the policy has no
+    /// room for real time, all lanes may wait.
     pub(super) fn refused_behind(&mut self, request: &Request) {
         match self.lane(request) {
             Some(lane) => self.were_refused[lane] = true,

@@ -17,7 +17,7 @@ use crate::Observer;
 #[derive(Debug)]
 pub struct SlotsKept {
     drain: DrainTable,
-    /// n, the number of slots.
+    /// n: the number of slots.
     slots: u64,
     /// The shortest relative deadline; `None` without tasks, when no slot is reserved.
     deadline_min: Option<Duration>,

@@ -24,22 +24,22 @@ use tidegate_policy::NoticeKind;
 
 use super::supply::{Growth, Supply};
 
-/// Whether the rate grows only after the end of a stream.
+/// The condition under which the rate grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grows {
     Always,
     AfterStreams,
 }
 
-/// What is known of a task since its last notice.
+/// The state of a task since its last notice.
 #[derive(Debug)]
 struct TaskReports {
     is_soft: bool,
     was_late: bool,
     broke_contract: bool,
     ignored_until: Time,
-    /// The contract in parts: one request costs p, a nanosecond brings e, and at most this many are
-    /// kept.
+    /// The contract in parts: the cost p of one request, the gain e in a nanosecond, and the
+    /// largest number of parts that are kept.
     contract: (u128, u128, u128),
     /// The parts left after its last release, and the instant of that release.
     left: (u128, Time),

@@ -20,7 +20,7 @@ pub struct StrictClasses {
     aging_expire: Duration,
     /// The requests that are released and not complete, with their release.
     outstanding: BTreeMap<RequestId, Time>,
-    /// The real-time requests among them that had a tag at their release.
+    /// The real-time requests among `outstanding` that had a tag at their release.
     real_time: BTreeMap<RequestId, Time>,
     /// Best-effort requests sent since real time became pending.
     sent: u64,

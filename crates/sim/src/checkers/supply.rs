@@ -49,7 +49,7 @@ impl Supply {
                 (now.since(next).ns() / interval.ns(), now.since(next).ns() % interval.ns());
             let (full, increase) = (u128::from(passed), u128::from(increase));
             let before = u128::from(self.per_s.unwrap_or(0));
-            // Saturation is intended: it exceeds every cost.
+            // Saturation is intended: the largest value exceeds every cost.
             let risen = increase.saturating_mul(full * (full + 1) / 2);
             let parts = before.saturating_mul(full).saturating_add(risen);
             let parts = parts.saturating_mul(u128::from(interval.ns()));

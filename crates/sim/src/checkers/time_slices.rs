@@ -23,9 +23,10 @@ use tidegate_model::{Class, Duration, Outcome, Request, TaskIndex, Time};
 use super::{Breach, ViolationLog};
 use crate::Observer;
 
-/// The kernel's `slice_idle`.
+/// The kernel's `slice_idle`: how long the drive is kept for an idle source.
 const IDLE: Duration = Duration::from_ms(8);
-/// The kernel's `quantum`.
+/// The kernel's `quantum`: the largest number of requests of one source on the drive while others
+/// wait.
 const QUANTUM: u64 = 4;
 
 /// The state of one source.
@@ -34,11 +35,11 @@ struct Source {
     class: Class,
     queued_count: u64,
     in_flight_count: u64,
-    /// When its last request completed.
+    /// The instant at which the source's last request completed.
     back: Time,
-    /// The instant since which it has a queued request.
+    /// The instant since which the source has had a queued request.
     waiting_since: Time,
-    /// The other sources that sent while it waited, each with its first dispatch.
+    /// The other sources that sent while this source waited, each with its first dispatch.
     others: BTreeMap<TaskIndex, Time>,
 }
 
@@ -74,7 +75,7 @@ impl Source {
 struct Turn {
     source: TaskIndex,
     begins_after: Time,
-    /// Whether its source idled for too long before a new request arrived.
+    /// Whether the turn's source idled for too long before a new request arrived.
     is_given_up: bool,
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The state of each unit of each task. A task whose jobs have e requests has e units, and at most
-//! e of its requests are within its contract at once. Further requests wait for a unit, and no
-//! condition counts them.
+//! The state of each unit of each task. A task whose jobs have e requests has e units: at most e of
+//! its requests are within its contract at once. Further requests wait for a unit, and no condition
+//! counts them.
 //!
 //! Every query scans all units, which is simple and fast enough for a checker.
 
@@ -24,7 +24,7 @@ pub(super) enum Stage {
 pub(super) struct Unit {
     task: usize,
     pub(super) stage: Stage,
-    /// The earliest instant of its next release.
+    /// The earliest instant of the unit's next release.
     pub(super) next_release: Time,
 }
 

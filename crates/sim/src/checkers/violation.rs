@@ -7,7 +7,7 @@ use tidegate_model::{RequestId, Tag, TaskIndex, Time};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at {} ns: {breach}", at.ns())]
 pub struct Violation {
-    /// The instant at which it was seen.
+    /// The instant at which the violation was found.
     pub at: Time,
     /// The broken rule.
     pub breach: Breach,
@@ -84,9 +84,9 @@ pub enum Breach {
     /// The requests of a batch cost more than allowed.
     #[error("a batch at a cost of {cost_ns} ns; {cost_ns_max} ns allowed")]
     BatchTooDear {
-        /// Their total cost.
+        /// The total cost of the requests, in ns.
         cost_ns: u64,
-        /// The largest allowed cost of this batch.
+        /// The largest allowed cost of this batch, in ns.
         cost_ns_max: u64,
     },
     /// A batch left a real-time request queued although it had room for it, or filled that room
@@ -95,7 +95,7 @@ pub enum Breach {
     BatchCutShort {
         /// The oldest request left queued.
         waiting: RequestId,
-        /// The total cost of the batch's real-time requests.
+        /// The total cost of the batch's real-time requests, in ns.
         cost_ns: u64,
     },
     /// A batch was sent to a drive that was not drained.
@@ -131,7 +131,7 @@ pub enum Breach {
     WrongTag {
         /// The request.
         id: RequestId,
-        /// Its tag.
+        /// The tag that the request had.
         tag: Tag,
     },
     /// More best effort was on the drive than allowed.
@@ -153,7 +153,7 @@ pub enum Breach {
     JoinedTooLate {
         /// The last request of the batch.
         id: RequestId,
-        /// Number of requests on the drive after it.
+        /// Number of requests on the drive after the dispatch.
         outstanding: u64,
     },
     /// A dispatch after which a real-time request may be late: the dispatched request or another.
@@ -246,7 +246,8 @@ pub struct ViolationLog {
 }
 
 impl ViolationLog {
-    /// The most violations kept; a broken policy breaks its rule at every instant of a long run.
+    /// The largest number of violations kept; a broken policy breaks its rule at every instant of a
+    /// long run.
     pub const KEPT_MAX: usize = 64;
 
     pub(super) fn add(&mut self, at: Time, breach: Breach) {

@@ -53,10 +53,10 @@ pub struct WorkConservation {
     busy_from: u64,
     served: Served,
     queued_count: u64,
-    /// The number of best-effort requests among the queued.
+    /// The number of queued best-effort requests.
     best_effort_count: u64,
     in_flight_count: u64,
-    /// b, if best effort yields after batches that take longer.
+    /// The batch table b, if best effort yields after late batches.
     table: Option<BatchTable>,
     /// The cost limit, which replaces b if batches are limited by cost.
     cost: Option<BatchCost>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Traces with arrival times, in the formats of the field, and their replay in open loop.
+//! Traces with arrival times, in several common formats, and their replay in open loop.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,13 @@ names! {
     pub enum TraceFormat {
         /// DiskSim's ASCII: `arrival_ms device sector sectors flags`; flag 1 is a read.
         Disksim => "disksim",
-        /// `MQSim`'s: `arrival_ns device sector sectors flag`; flag 1 is a read.
+        /// MQSim: `arrival_ns device sector sectors flag`; flag 1 is a read.
         Mqsim => "mqsim",
-        /// SPC's: `unit,sector,bytes,R|W,arrival_s`.
+        /// SPC: `unit,sector,bytes,R|W,arrival_s`.
         Spc => "spc",
-        /// MSR Cambridge's: `ticks,host,disk,Read|Write,byte,bytes,response`, in ticks of 100 ns.
+        /// MSR Cambridge: `ticks,host,disk,Read|Write,byte,bytes,response`, in ticks of 100 ns.
         Msr => "msr",
-        /// The text of blkparse: its `Q` lines, queued requests.
+        /// The text output of blkparse: its `Q` lines, which report queued requests.
         Blkparse => "blkparse",
     }
 }

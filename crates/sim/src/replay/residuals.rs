@@ -11,11 +11,11 @@ use super::TraceRequest;
 /// The kind of a request: its operation, and its relation to the previous request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestKind {
-    /// Whether it writes.
+    /// Whether the request writes.
     is_write: bool,
     /// Whether the previous request wrote.
     after_write: bool,
-    /// Whether it begins where the previous request ended.
+    /// Whether the request begins where the previous request ended.
     continues: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Residual {
     pub kind: RequestKind,
     /// The number of requests.
     pub count: u64,
-    /// The mean of simulated less measured, in nanoseconds, rounded towards zero.
+    /// The mean of the simulated time less the measured time, in nanoseconds, rounded towards zero.
     pub mean_ns: i64,
 }
 

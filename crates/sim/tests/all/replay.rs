@@ -88,7 +88,7 @@ fn distributions_of_different_size_are_compared_by_interpolation() {
     assert!(far <= Duration::from_ns(1), "{far}");
 }
 
-/// Fails the request with this id.
+/// A drive that fails the request with this id.
 struct Failing(PseudoDisk, RequestId);
 
 impl Drive for Failing {

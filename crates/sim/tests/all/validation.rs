@@ -87,7 +87,7 @@ fn hp_c2490a_is_simulated_as_truly_as_by_disksim() {
     check(&files, "hp_c2490a.trace", 254);
 }
 
-/// Canary: a drive with the rotation speed of another is found to be inaccurate.
+/// Canary: a drive with the rotation speed of another drive is found to be inaccurate.
 #[test]
 fn wrong_speed_shows_in_the_demerit() {
     let Some(folder) = data() else { return };

@@ -8,7 +8,7 @@
 
 use tidegate_model::TaskIndex;
 
-/// Parts of a sector.
+/// The number of parts of a sector.
 const SCALE: u128 = 1 << 32;
 
 /// The start and end of a queue's service in virtual time.

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 
 use tidegate_model::{Class, Duration, Request, RequestId, Task, TaskIndex, Time};
 
-/// The instant at which the head of a queue becomes eligible, its id, and its task.
+/// The instant at which the head of a queue becomes eligible, the head's id, and the task of the
+/// queue.
 pub(super) type Turn = (Time, RequestId, TaskIndex);
 
 /// The contract of a task in tokens: e tokens, each of which returns a period after it was taken.
 #[derive(Debug, Clone, Copy)]
 struct TokenContract {
-    /// e, not zero.
+    /// e: the number of tokens, not zero.
     tokens: u32,
     period: Duration,
 }
@@ -34,7 +35,7 @@ pub(super) struct Account {
     /// `None` for a task that is not in the plan: its waiting requests pass as best effort.
     contract: Option<TokenContract>,
     taken: VecDeque<Taken>,
-    /// Oldest first.
+    /// The waiting requests, oldest first.
     pub(super) waiting: VecDeque<Request>,
     /// Whether the wrapped policy had no room for the queue's head.
     pub(super) is_head_refused: bool,
@@ -95,7 +96,7 @@ impl Account {
             self.taken.pop_front();
         }
         let taken = Taken { at, returns: returns(at, contract.period) };
-        // At the end, unless the period became shorter.
+        // The token belongs at the end, unless the period became shorter.
         let position = self.taken.partition_point(|other| other.returns <= taken.returns);
         self.taken.insert(position, taken);
     }

@@ -74,7 +74,7 @@ pub(crate) fn round(policy: &mut impl Policy, now: Time) -> Vec<u64> {
     batch
 }
 
-/// Returns the requests that these words release: a class, ids, and what they have in common.
+/// Returns the requests that these words release: a class, ids, and their common properties.
 pub(crate) fn requests(now: Time, words: &[&str]) -> Vec<Request> {
     let [class, words @ ..] = words else { panic!("nothing is said") };
     let class = match *class {

@@ -104,7 +104,8 @@ fn without_a_model_sectors_count() {
 #[test]
 fn satf_serves_what_is_reached_first() {
     let policy = Satf::new(disk(), 8);
-    // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1 ms, on cylinder 1 after 1.1 ms.
+    // The requests are reached on cylinder 1 after 1.9 ms, on cylinder 2 after 2.1 ms, and on
+    // cylinder 1 after 1.1 ms.
     assert_eq!(order_of(policy, &[1_900, 2_100, 1_100]), [3, 1, 2]);
 }
 
@@ -186,7 +187,8 @@ fn every_policy_serves_best_effort_in_its_order() {
             }
             assert_eq!(drained(&mut policy), expected, "{name}, {order}");
         }
-        // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1 ms, on cylinder 1 after 1.1 ms.
+        // The requests are reached on cylinder 1 after 1.9 ms, on cylinder 2 after 2.1 ms, and on
+        // cylinder 1 after 1.1 ms.
         let mut policy =
             tidegate_policy::build(name, &ordered(BestEffortOrder::Satf), Some(disk())).unwrap();
         for (id, start) in [(1, 1_900), (2, 2_100), (3, 1_100)] {

@@ -83,8 +83,7 @@ fn proportion_ends_where_the_batch_is_as_deep_as_the_drive() {
     assert!(slope < line(&dqf).0 && slope * 10 > line(&dqf).0 * 7);
 }
 
-/// The same with full tasks, which have periods from 300 ms: eight of ten exceed the drive's own
-/// capacity.
+/// Eight of ten full tasks, which have periods from 300 ms, exceed the drive's own capacity.
 #[test]
 fn ten_full_tasks_beyond_capacity_are_beyond_the_drive() {
     let curves = curves(1..=10, 300);

@@ -21,7 +21,7 @@ struct Grant {
     tokens: u64,
 }
 
-/// Returns all requests that one round dispatches, and the next time to ask.
+/// Returns all requests that one round dispatches, and the instant at which to ask the policy next.
 pub(crate) fn round(policy: &mut dyn Policy, now: Time) -> (Vec<RequestId>, Option<Time>) {
     let mut batch = Vec::new();
     loop {

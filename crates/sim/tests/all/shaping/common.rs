@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests: workloads from text, runs on a simulated disk, bandwidth over time, and
-//! short constructors of requests and plans.
+//! Helpers that the tests share: workloads from text, runs on a simulated disk, bandwidth over
+//! time, and short constructors of requests and plans.
 
 use tidegate_model::parameters::{
     BestEffortRate, MdnParameters, Parameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
@@ -65,7 +65,7 @@ pub(crate) fn workload(text: &str) -> Workload {
     file.bind(&disk()).expect("it fits the disk")
 }
 
-/// Runs it for `seconds`, under the policy that it names.
+/// Runs a workload for `seconds` seconds, under the policy that it names.
 pub(crate) fn run(
     workload: &Workload,
     seconds: u64,
@@ -96,7 +96,7 @@ pub(crate) fn run_of(params: &SimParams, observer: &mut impl Observer) -> SimRun
 #[derive(Debug)]
 pub(crate) struct BandwidthOverTime {
     slice: Duration,
-    /// Index: source, then slice.
+    /// The bytes, indexed by source, then by slice.
     bytes: Vec<Vec<u64>>,
 }
 

@@ -27,7 +27,7 @@ fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
     Plan { tasks: soft_and_hard(), ..shaped(rate, Shaping { burst, ..Shaping::default() }) }
 }
 
-/// Returns the same without a burst.
+/// Returns a plan with this rate for all shapers, without a burst.
 fn plan_of(rate: TokenRate) -> Plan {
     with_burst(rate, 0)
 }
@@ -118,7 +118,7 @@ fn cancelled_request_is_never_sent_and_its_tokens_serve_the_next() {
     hand.cancel(2);
     hand.cancel(77);
     hand.wait_until(at(1_000));
-    // Dispatched already, so it is too late to cancel.
+    // The request was dispatched already, so it is too late to cancel it.
     hand.cancel(1);
     assert_eq!(hand.sent_ms(), [(1, 100), (3, 200)]);
 }
@@ -273,7 +273,7 @@ fn cancelled_best_effort_is_not_what_a_steered_rate_is_taken_from() {
 #[derive(Debug, Clone)]
 enum Step {
     Wait(u64),
-    /// Releases a request of this size; real time may be late already.
+    /// Releases a request of this size; the flag makes a real-time request late.
     Release(Class, Op, u64, bool),
     /// Cancels the request released this many releases before the last.
     Cancel(u64),

@@ -148,7 +148,7 @@ fn a_stream_without_figures_is_heard_after_it_was_active() {
             assert!(hand.round().contains(&id), "it waits for tokens");
             hand.complete(id);
         };
-        // It has sent nothing, so nothing that it waits for can be late.
+        // The stream has sent nothing, so none of its requests can be late.
         hand.report(STREAM, NoticeKind::DeadlineMissed);
         hand.assert_rate(1_000);
         send(&mut hand);

@@ -54,7 +54,7 @@ impl Observer for Releases {
 
 type Notices = Rc<RefCell<Vec<(TaskIndex, NoticeKind, u64)>>>;
 
-/// Serves one request at a time and records the notices.
+/// A policy that serves one request at a time and records the notices.
 struct Listening(Fifo, Notices);
 
 impl Policy for Listening {
@@ -103,8 +103,8 @@ fn one_buffer_catches_up_one_job() {
     assert_eq!(notices, expected);
 }
 
-/// Goal: a stream that stops says so, although a job of it waits at that time. Method: job 1 waits
-/// from 20 to 75 ms, and the stream stops in between.
+/// Goal: the end of a stream is reported, although one of its jobs waits when the stream stops.
+/// Method: job 1 waits from 20 to 75 ms, and the stream stops in between.
 #[test]
 fn a_stream_that_stops_while_a_job_waits_has_ended() {
     let stop = Some(Duration::from_ms(70));

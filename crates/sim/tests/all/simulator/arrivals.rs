@@ -113,7 +113,7 @@ fn bunched_tasks_wait_at_least_as_long_as_periodic_ones() {
     assert!(bunched >= ms(3_000) && periodic >= ms(3_000), "{bunched}, {periodic}");
 }
 
-/// Counts the missed deadlines that are reported to a policy.
+/// A policy that counts the missed deadlines reported to it.
 struct Hears<P>(P, u64);
 
 impl<P: Policy> Policy for &mut Hears<P> {

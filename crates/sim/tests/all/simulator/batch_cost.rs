@@ -16,7 +16,8 @@ use super::common::{
     TIMES_MS, assert_found, at, breaches_on, found, load, ms, plan, request, table, task, workload,
 };
 
-/// 1 ms for 4 KiB, 5 ms for 128 KiB, 5 ms for each batch; within b.
+/// Returns costs of 1 ms for a read of 4 KiB, 5 ms for 128 KiB, and 5 ms for each batch; they are
+/// within b.
 fn costs() -> CostModel {
     let read = |kib: u64, time_ms: u64| RequestCost {
         op: Op::Read,
@@ -34,7 +35,8 @@ fn costs() -> CostModel {
     }
 }
 
-/// Tasks of 1, 5, 1, 1, 5 and 1 ms released together, beside small best-effort requests.
+/// Returns tasks with requests of 1, 5, 1, 1, 5 and 1 ms that are released together, beside small
+/// best-effort requests.
 fn busy() -> Workload {
     let mut tasks: Vec<_> = (0..6).map(|_| task("small", 60)).collect();
     for task in tasks.iter_mut().skip(1).step_by(3) {

@@ -162,13 +162,13 @@ fn group_sends_its_smallest_then_its_nearest_request() {
     let small = [sized(first, 1), last, sized(beyond, 1)];
     assert_eq!(sent(&small, 900), []);
     assert_eq!(sent(&small, 2), out_of_order(2, 900));
-    // By place alone.
+    // With the order `nearest`, place alone decides.
     let mut by_place = plan();
     by_place.parameters.group_edf.order = GroupRule::Nearest;
     assert_eq!(sent_at(at(0), GroupOrder::new(&by_place), &small, &[last]), []);
     let sent_first = sent_at(at(0), GroupOrder::new(&by_place), &small, &[small[0]]);
     assert_eq!(sent_first, out_of_order(900, 2));
-    // Of requests at one place the oldest goes first.
+    // Of several requests at one place, the oldest is sent first.
     let twins = [last, Request { id: RequestId(3), ..last }];
     assert_eq!(sent(&twins, 2), []);
     assert_eq!(sent(&twins, 3), out_of_order(3, 2));

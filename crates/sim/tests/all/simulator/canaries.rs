@@ -40,7 +40,7 @@ fn dqf() -> Dqf {
     Dqf::new(BATCH_MAX, FILL, 1_000)
 }
 
-/// Returns the policy of that name itself.
+/// Returns the policy with this name.
 fn built(name: PolicyName) -> Box<dyn Policy> {
     tidegate_policy::build(name, &canary_plan(), None).unwrap()
 }
@@ -116,7 +116,7 @@ fn policy_that_serves_the_youngest_first_is_caught() {
         PolicyName::Rtio,
         PolicyName::RtioLimit,
         PolicyName::RtioPriority,
-        // These claim the order of release for best effort only.
+        // These policies claim the order of release for best effort only.
         PolicyName::Edf,
         PolicyName::ScanEdf,
         PolicyName::GroupEdf,
@@ -130,7 +130,7 @@ fn policy_that_serves_the_youngest_first_is_caught() {
 
 #[test]
 fn batch_larger_than_planned_is_caught() {
-    // z + 1 requests of real time, or beta + 1 with best effort.
+    // The broken policy sends z + 1 real-time requests, or beta + 1 requests with best effort.
     for (batch_max, fill, expected) in
         [(BATCH_MAX + 1, FILL, (4, 3)), (BATCH_MAX, FILL + 1, (3, 2))]
     {
@@ -299,7 +299,7 @@ fn policy_without_a_fallback_is_caught() {
     assert_found("fifo", &breaches, |breach| matches!(breach, Breach::FallbackBroken { .. }));
 }
 
-/// Dispatches the first request that it saw again and again.
+/// A policy that dispatches the first request that it saw again and again.
 #[derive(Default)]
 struct Repeating {
     first: Option<RequestId>,

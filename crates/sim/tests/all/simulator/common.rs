@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests: short constructors of workloads and requests, the breaches that checkers
-//! find, and a recorder of events.
+//! Helpers that the tests share: short constructors of workloads and requests, the breaches that
+//! checkers find, and a recorder of events.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -59,7 +59,7 @@ pub(crate) fn record(params: &SimParams, name: PolicyName, plan: &Plan) -> (SimR
     (run, recorder)
 }
 
-/// Does the same with dual-queue FIFO for `jobs` jobs of each task.
+/// Runs dual-queue FIFO on the pseudo-disk for `jobs` jobs of each task, and records all events.
 pub(crate) fn record_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> (SimRun, Recorder) {
     record(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan)
 }
@@ -80,7 +80,7 @@ pub(crate) fn breaches_of(
     breaches_on(disk(workload), workload, promised, policy, jobs)
 }
 
-/// Does the same on another drive.
+/// Returns the breaches as `breaches_of` does, but on the given drive.
 pub(crate) fn breaches_on(
     drive: impl Drive,
     workload: &Workload,
@@ -100,7 +100,8 @@ pub(crate) fn breaches(checkers: &Checkers) -> Vec<Breach> {
     violations.into_iter().map(|violation| violation.breach).collect()
 }
 
-/// Serves one request at a time, in the order that `next` chooses from the waiting ones.
+/// A policy that serves one request at a time, in the order that `next` chooses from the waiting
+/// ones.
 pub(crate) struct OneAtATime<F> {
     queue: VecDeque<Request>,
     is_busy: bool,
@@ -182,7 +183,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Returns the times of the source's releases.
+    /// Returns the instants at which the source releases requests.
     pub(crate) fn releases(&self, source: u32) -> Vec<Time> {
         let released = |&(at, seen): &(Time, Seen)| match seen {
             Seen::Released(request) if request.task == TaskIndex(source) => Some(at),

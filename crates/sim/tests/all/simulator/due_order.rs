@@ -11,7 +11,8 @@ use super::common::{self, TIMES_MS, assert_found, assert_only, load, ms, plan, t
 const BATCH_MAX: u32 = 3;
 const FILL: u32 = 2;
 
-/// Deadlines against the order of release: the last of five tasks is the most urgent.
+/// Returns tasks whose deadlines run against the order of release: the last of five tasks is the
+/// most urgent.
 fn mixed_workload() -> Workload {
     let mut tasks: Vec<_> = (0..5).map(|_| task("task", 150)).collect();
     for (task, deadline) in tasks.iter_mut().zip([140, 120, 100, 80, 60]) {
@@ -48,7 +49,8 @@ fn policy_that_serves_the_oldest_first_is_caught() {
     assert_found("dqf", &breaches_of(PolicyName::DqEdf, Some(Box::new(dqf))), is_later);
 }
 
-/// `scan-edf` with wider windows than its plan's, and within those of its plan.
+/// `scan-edf` is caught if its windows are wider than the checker's, and is not caught if they are
+/// equal.
 #[test]
 fn wider_windows_of_deadlines_are_caught() {
     let workload = mixed_workload();

@@ -8,7 +8,7 @@ use super::common::{
     SIZE, TIMES_MS, at, load, ms, plan, record, record_dqf, run, run_dqf, task, workload,
 };
 
-/// A rate of one request in 10 ms.
+/// Returns a rate of one request in 10 ms.
 fn one_in_10_ms() -> Intensity {
     Intensity::Rate(Bandwidth::new(SIZE.get() * 100).unwrap())
 }
@@ -52,8 +52,8 @@ fn length_as_a_time_ends_before_it() {
     assert_eq!(releases(0), []);
 }
 
-/// One request at a time, two always in flight or queued: released at 0, 0, 10, 20, .. 90. Nine are
-/// complete by the last release.
+/// One request is served at a time, and two are always released and not complete: they are released
+/// at 0, 0, 10, 20, .. 90. Nine are complete by the last release.
 #[test]
 fn best_effort_alone_runs_for_a_time() {
     let workload = workload(&[10], Vec::new(), vec![load("backup", Intensity::Outstanding(2))]);

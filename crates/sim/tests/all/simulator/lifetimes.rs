@@ -31,7 +31,7 @@ fn sources_start_late_and_stop_early() {
     assert_eq!(all[3], [200, 200, 300, 300, 400, 400].map(at));
 }
 
-/// Goal: a run in jobs ends when every task that is left has released its jobs.
+/// Goal: a run in jobs ends when every task that has not stopped has released its jobs.
 #[test]
 fn a_task_that_stops_does_not_keep_a_run_from_ending() {
     let short = Task { stop: Some(ms(250)), ..task("short", 100) };
@@ -73,8 +73,8 @@ fn a_task_without_a_period_asks_again_when_it_has_the_answer() {
     assert!(run.metrics.tasks().iter().all(|task| task.misses > 0));
 }
 
-/// Goal: all jobs that such a task may have outstanding are released together, and in a run that is
-/// measured in jobs best effort lasts until its end.
+/// Goal: all jobs that a task without a period may have outstanding are released together, and in a
+/// run that is measured in jobs best effort lasts until its end.
 #[test]
 fn a_task_without_a_period_fills_its_buffers_at_once() {
     let loads = vec![load("closed", Intensity::Outstanding(1))];

@@ -69,7 +69,7 @@ fn closed_loop_goes_on_after_a_failure() {
     assert_eq!((x.jobs(), x.failed_jobs), (6, 3));
 }
 
-/// Dispatches each request 5 ms after its release, one at a time.
+/// A policy that dispatches each request 5 ms after its release, one at a time.
 #[derive(Default)]
 struct Delayed {
     queue: VecDeque<(Time, RequestId)>,
@@ -101,7 +101,7 @@ impl Policy for Delayed {
     }
 }
 
-/// Released at 0, 20, ..; dispatched at 5, 25, ..; complete 10 ms later.
+/// Requests are released at 0, 20, .. ms, dispatched at 5, 25, .. ms, and complete 10 ms later.
 #[test]
 fn policy_is_asked_again_when_it_said() {
     let workload = workload(&[10], vec![task("a", 20)], Vec::new());

@@ -111,7 +111,7 @@ fn no_policy_is_accused_behind_any_regulator() {
     }
 }
 
-/// Returns the breaches when `canary` replaces the policy of that name behind each chain.
+/// Returns the breaches when `canary` replaces the policy with this name behind each chain.
 fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(String, Vec<Breach>)> {
     let behind = |chain: &&[RegulatorName]| {
         let per_s = TokenRate { unit: TokenUnit::Request, per_s: 15 };
@@ -168,7 +168,7 @@ fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
     }
 }
 
-/// Keeps its first plan and ignores later ones.
+/// A policy that keeps its first plan and ignores later ones.
 struct Deaf<P>(P);
 
 impl<P: Policy> Policy for Deaf<P> {

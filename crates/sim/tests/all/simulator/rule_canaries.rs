@@ -14,7 +14,8 @@ use super::common::{
     workload,
 };
 
-/// drain(q): with fewer best-effort requests than the drive accepts, the deadlines can be met.
+/// The drain times drain(q) in ms. If the drive holds fewer best-effort requests than it accepts,
+/// the deadlines can be met.
 const DRAIN_MS: [u64; 4] = [10, 20, 30, 40];
 
 /// The models of Linux schedulers.
@@ -62,7 +63,7 @@ fn is_overtaking(breach: &Breach) -> bool {
     matches!(breach, Breach::ClassOvertook { .. })
 }
 
-/// Policies that expect a faster drive, or slots for fewer tasks.
+/// Policies that expect a faster drive, or reserve slots for fewer tasks, are caught.
 #[test]
 fn best_effort_past_the_latest_safe_instant_is_caught() {
     let cases: [(usize, PolicyName, BrokenPlan); 3] = [
@@ -119,7 +120,7 @@ fn late_request_alone_on_the_drive_breaks_no_rule() {
     assert_only("together", &sent_at(at(0), gate(), &[], &[late(0), late(1)]), is_late);
 }
 
-/// `gated-drain` with a plan of one task, on a workload of three: it counts too few units.
+/// `gated-drain` with a plan of one task counts too few units for a workload of three tasks.
 #[test]
 fn gate_that_forgets_a_task_is_caught() {
     let three = drained_workload(3);
@@ -128,7 +129,7 @@ fn gate_that_forgets_a_task_is_caught() {
     assert_found("forgetful", &breaches, is_late);
 }
 
-/// Sends nothing while the drive is empty, except at the very beginning.
+/// A policy that sends nothing to an empty drive unless it is awake.
 struct Sleepy<P> {
     inner: P,
     in_flight: usize,
@@ -139,7 +140,7 @@ impl<P: Policy> Policy for Sleepy<P> {
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         match event {
             Event::Complete { .. } => self.in_flight -= 1,
-            // The second release after it fell asleep wakes it.
+            // Each release wakes the policy or puts it to sleep, in turn.
             Event::Release(_) => self.is_awake = !self.is_awake,
             _ => {}
         }
@@ -212,8 +213,8 @@ fn units_out_of_the_order_of_their_deadlines_are_caught() {
     assert_found("fifo", &breaches, later);
 }
 
-/// `mq-deadline-tuned` with one request more taken from the scheduler, or one more on the drive,
-/// than its plan says.
+/// `mq-deadline-tuned` is caught if it takes one request more from the scheduler, or has one more
+/// on the drive, than the checker's plan allows.
 #[test]
 fn request_that_is_taken_too_early_is_caught() {
     let workload = drained_workload(3);
@@ -247,8 +248,8 @@ fn linux_models_keep_their_rules_and_not_each_others() {
     }
 }
 
-/// `deadline-drain` by a plan that drains later than the one it is held to, and `deadline`, which
-/// never does.
+/// `deadline-drain` is caught if its plan drains later than the checker's plan, and so is
+/// `deadline`, which never drains.
 #[test]
 fn request_that_joins_an_overdue_one_is_caught() {
     let workload = drained_workload(3);

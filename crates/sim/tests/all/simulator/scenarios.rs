@@ -13,10 +13,10 @@ fn lowest_and_highest(run: &SimRun, task: usize) -> [Option<Duration>; 2] {
     [responses.min(), responses.max()]
 }
 
-/// 0: a's request is dispatched alone and completes at b(1) = 10. 5: b releases two requests, which
-/// wait. 10: both are dispatched and complete at 18 and 26, so b's job completes 21 after its
-/// release. The same from 50 and 100. Last release: 105. By then a completed at 10 and 60, b at 18,
-/// 26, 68 and 76.
+/// At 0 ms, a's request is dispatched alone and completes at b(1) = 10. At 5, b releases two
+/// requests, which wait. At 10, both are dispatched; they complete at 18 and 26, so b's job
+/// completes 21 ms after its release. The same follows from 50 and from 100. The last release is at
+/// 105. By then, a's requests completed at 10 and 60, and b's at 18, 26, 68 and 76.
 #[test]
 fn job_released_during_a_batch_waits_for_the_drain() {
     let late = Task { requests: 2, offset: ms(5), deadline: ms(20), ..task("b", 50) };
@@ -34,7 +34,7 @@ fn job_released_during_a_batch_waits_for_the_drain() {
     let real_time = run.metrics.real_time();
     assert_eq!(real_time.completed.requests, 9);
     assert_eq!(real_time.completed_in_window.requests, 6);
-    // 6 * 4096 bytes in 105 ms
+    // 6 requests of 4,096 bytes each in 105 ms.
     assert_eq!(real_time.throughput_bytes_per_s(), Some(6 * 4096 * 1_000 / 105));
     assert_eq!(run.ended, at(126));
     assert_eq!(run.events, 18, "each of 9 requests is released and returned");
@@ -58,11 +58,11 @@ fn completions_come_before_releases_of_the_same_instant() {
     assert_eq!(lowest_and_highest(&run, 0), [Some(ms(10)); 2]);
 }
 
-/// z = 4, beta = 2, three best-effort requests always released and not complete. 0: one real-time
-/// and one best-effort request are dispatched and complete at 8 and 16. 16: two best-effort
-/// requests, complete at 24 and 32; likewise at 32, 48, ... The job released at 100 waits for the
-/// batch dispatched at 96, which completes at 112; the next batch holds the job and one best-effort
-/// request.
+/// With z = 4 and beta = 2, three best-effort requests are always released and not complete. At 0
+/// ms, one real-time and one best-effort request are dispatched; they complete at 8 and 16. At 16,
+/// two best-effort requests are dispatched; they complete at 24 and 32. The same follows at 32, 48,
+/// .. The job released at 100 waits for the batch dispatched at 96, which completes at 112; the
+/// next batch holds the job and one best-effort request.
 #[test]
 fn best_effort_fills_batches_up_to_beta() {
     let loads = vec![load("backup", Intensity::Outstanding(3))];
@@ -73,7 +73,7 @@ fn best_effort_fills_batches_up_to_beta() {
     assert_eq!(recorder.batches(), expected);
     let response_max = lowest_and_highest(&run, 0)[1].unwrap();
     assert!([ms(20), ms(28)].contains(&response_max), "{response_max}");
-    // By 100: a's first job and 11 best-effort requests.
+    // By 100 ms, a's first job and 11 best-effort requests are complete.
     let [best_effort] = run.metrics.loads() else { panic!("one load") };
     let totals = run.metrics.best_effort();
     assert_eq!(best_effort.name, "backup");

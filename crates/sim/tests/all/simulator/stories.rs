@@ -55,7 +55,8 @@ fn expired_request_that_is_passed_again_and_again_is_caught() {
     assert_eq!(passed_by(&read, 17, at(500)), [left(17, 0)]);
 }
 
-/// While a soft request is outstanding the checker is silent; then it counts from the start.
+/// While a soft request is outstanding, the checker reports nothing; afterwards it counts from
+/// zero.
 #[test]
 fn classes_that_share_a_batch_may_pass_an_expired_request() {
     let passed_by = |first, together, alone| {
@@ -157,7 +158,7 @@ fn turns_are_taken_for_a_slice_each() {
     assert_eq!(takes_over_at(39, Class::BestEffort), [taken()]);
     assert_eq!(takes_over_at(39, Class::Hard), [taken()]);
     assert_eq!(takes_over_at(40, Class::BestEffort), []);
-    // While others wait, at most 4 requests at once.
+    // While other sources wait, a source has at most 4 requests on the drive.
     let sends_together = |has_company: bool| {
         story(&|checker| {
             if has_company {
