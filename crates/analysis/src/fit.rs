@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds changes with which an unproved workload would be proved: `tidegate check` shows them for a
-//! workload, a service for its exports.
+//! workload, and a service shows them for its exports.
 //!
 //! Every change is proved before it is reported. The search works on terms and asks its caller
 //! whether other terms would be proved, because only the caller knows what else depends on them.

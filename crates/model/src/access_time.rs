@@ -50,12 +50,12 @@ pub trait AccessTime: fmt::Debug + Send {
     /// Advances the estimated position of the heads to `now`.
     fn advance(&mut self, now: Time);
 
-    /// Estimates the time from now until data moves, if the request were sent now. Policies compare
+    /// Estimates the time from now until data moves if the request is sent now. Policies compare
     /// requests by this time, so the estimate must be cheap.
     fn access(&self, target: &Target) -> Duration;
 
-    /// Estimates the time from now until the request completes, if it were sent now to the idle
-    /// drive. `None` if the drive's cache or faults make the time uncertain.
+    /// Estimates the time from now until the request completes if it is sent now to the idle drive.
+    /// `None` if the drive's cache or faults make the time uncertain.
     fn service(&self, target: &Target) -> Option<Duration>;
 
     /// Reports that the request is sent to the drive.

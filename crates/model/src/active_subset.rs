@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The times that `das` rests on. Analysis, policy and checkers take them from here, so that they
-//! cannot disagree.
+//! The times on which the proof of `das` rests. Analysis, policy and checkers take them from here,
+//! so that they cannot disagree.
 
 use crate::contracts::ServicePrediction;
 use crate::units::Duration;
@@ -22,13 +22,13 @@ pub struct ActiveSubset {
 /// The margin of `das`, by its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// The workload states it, and it is not below the measured error.
+    /// The margin that the workload states; it is at least the measured error.
     Stated(Duration),
     /// The largest error that was measured on the drive.
     Measured(Duration),
-    /// Neither stated nor measured: 0, which proves nothing.
+    /// The margin is neither stated nor measured: it is 0, which proves nothing.
     Unmeasured,
-    /// Nothing predicts the requests, so a margin proves nothing.
+    /// The drive's mechanics predict no times for the requests, so a margin proves nothing.
     Unpredicted,
 }
 

@@ -97,7 +97,7 @@ impl Corrected {
     }
 
     /// Replaces the lines of a fault by spaces; returns whether that changes the text, so that
-    /// reading it again can find another one.
+    /// reading it again can find another fault.
     fn mask(&mut self, fault: &FileError) -> bool {
         if fault.span.is_empty() || fault.span.end > self.text.len() {
             return false;
@@ -149,8 +149,8 @@ impl Corrected {
     /// Returns the table around the start of a span: from its header to the next.
     fn table(&self, span: &Range<usize>) -> Range<usize> {
         let is_header = |at: usize| {
-            // Only this line: trimming would go beyond replaced lines, which are blank, to the next
-            // header.
+            // Only this line is trimmed: trimming the whole rest would skip replaced lines, which
+            // are blank, and find the next header.
             self.text[self.lines(&(at..at))].trim_ascii_start().starts_with(b"[")
         };
         let mut start = self.lines(&(span.start..span.start)).start;

@@ -19,7 +19,7 @@ use crate::workload::Workload;
 /// - `best_effort_fill <= cost_max`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchCost {
-    /// Z: the largest total cost of a batch's requests, A not counted.
+    /// Z: the largest total cost of a batch's requests, without A.
     pub cost_max: Duration,
     /// F: a batch that takes every queued real-time request may be filled with best effort up to
     /// this total cost; 0 keeps best effort off the drive.

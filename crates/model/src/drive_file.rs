@@ -149,7 +149,7 @@ impl RawDrive {
 }
 
 impl DriveFile {
-    /// Creates the file of a drive about which nothing else is known.
+    /// Creates a drive file that states only a name, a kind and a depth.
     pub fn new(name: impl Into<String>, kind: DriveKind, depth: u32) -> Self {
         Self {
             name: name.into(),

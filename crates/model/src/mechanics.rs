@@ -257,8 +257,8 @@ pub struct Zones {
     /// last range of a zone may be shorter and then has no spares. `None` means the whole zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_cylinders: Option<u32>,
-    /// Whether spares stay free: sectors after a slip move up through the whole zone. Otherwise
-    /// they move up into the spares of their region.
+    /// Whether spares stay free when a sector is slipped: the sectors after the slip then move up
+    /// through the whole zone. Otherwise they move up into the spares of their region.
     #[serde(default)]
     pub slips_keep_spares: bool,
     /// Zones in order of their cylinders.

@@ -101,7 +101,7 @@ impl Plan {
         self.tasks.iter().map(pending_max).fold(0, u64::saturating_add)
     }
 
-    /// Returns the shortest relative deadline of all tasks.
+    /// Returns the shortest relative deadline of all tasks; `None` without tasks.
     pub fn deadline_min(&self) -> Option<Duration> {
         self.tasks.iter().map(|task| task.deadline).min()
     }

@@ -238,8 +238,8 @@ pub struct Premise {
     pub subject: String,
     /// A sentence without its full stop; for a doubt it says what to do, unless `to_do` does.
     pub text: String,
-    /// A command that removes the doubt, complete but for names in capitals that only the user
-    /// knows.
+    /// A command that removes the doubt. Only names in capitals must be replaced, because only the
+    /// user knows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_do: Option<String>,
 }

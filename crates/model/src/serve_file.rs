@@ -47,12 +47,12 @@ const SIZE_MAX_DEFAULT: Bytes = Bytes::from_kib(1024);
 /// A serve file that is valid in itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServeFile {
-    /// Where the data are.
+    /// The location of the data.
     pub backing: BackingReference,
     /// The measured drive of the store, if the file names it; a simulated store needs no other
     /// drive.
     pub drive: Option<Named>,
-    /// Where clients connect.
+    /// The address at which clients connect.
     pub listen: Listen,
     /// The control socket; without it the service has no control interface.
     pub control: Option<Named>,

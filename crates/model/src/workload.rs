@@ -63,9 +63,9 @@ pub struct Workload {
     pub rotates: bool,
     /// The drive's name, for people.
     pub drive_name: String,
-    /// K of the drive.
+    /// K: the number of requests that the drive accepts at once.
     pub depth: u32,
-    /// b(i) for this workload's requests.
+    /// The batch table b(i) for this workload's requests.
     pub table: BatchTable,
     /// The drive's other measured figures that hold for these requests.
     pub contracts: Contracts,
@@ -125,7 +125,8 @@ impl Workload {
         self.best_effort_order.unwrap_or(default)
     }
 
-    /// Returns the soft tasks with this name, or whose `[[task]]` entry has it.
+    /// Returns the soft tasks that have this name, or that come from a `[[task]]` entry with this
+    /// name.
     pub fn soft_tasks(&self, name: &str) -> Vec<TaskIndex> {
         let is_meant = |task: &Task| {
             task.class == Class::Soft

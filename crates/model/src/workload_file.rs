@@ -165,17 +165,17 @@ impl WorkloadFile {
         }
     }
 
-    /// Returns the units that the file names, those of tasks first.
+    /// Returns the systemd units that the file names, the units of tasks first.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    /// Returns the unit of each `[[task]]` entry, in the order of the file.
+    /// Returns the systemd unit of each `[[task]]` entry, in the order of the file.
     pub fn unit_of_entries(&self) -> &[Option<String>] {
         &self.entry_units.tasks
     }
 
-    /// Returns the unit of each `[[best_effort]]` entry, in the order of the file.
+    /// Returns the systemd unit of each `[[best_effort]]` entry, in the order of the file.
     pub fn unit_of_loads(&self) -> &[Option<String>] {
         &self.entry_units.loads
     }

@@ -104,7 +104,8 @@ impl DualQueue {
         Curves::showing(bound, Argument::Linear, requested, served, Duration::ZERO)
     }
 
-    /// Returns the ends of full batches that follow each other from an instant on.
+    /// Returns the end of each of `count` successive full batches after an instant, with the number
+    /// of requests served by then; `None` if there are too many to draw.
     fn full_batches(&self, from_ns: u64, count: u64) -> Option<Vec<(u64, u64)>> {
         let is_short = usize::try_from(count).is_ok_and(|count| count < STEPS_MAX);
         let end = |batch: u64| {

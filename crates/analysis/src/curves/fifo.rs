@@ -59,7 +59,8 @@ impl Fifo {
         self.request_ns.checked_mul(count)
     }
 
-    /// Returns the ends of requests that follow each other.
+    /// Returns the end of each of `count` successive requests, with the number served by then;
+    /// `None` if there are too many to draw.
     fn served(&self, count: u64) -> Option<Vec<(u64, u64)>> {
         let is_short = usize::try_from(count).is_ok_and(|count| count <= STEPS_MAX);
         is_short.then(|| (1..=count).map(|nth| Some((self.end_of(nth)?, nth))).collect())?

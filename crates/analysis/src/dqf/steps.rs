@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The steps of a bound of dual-queue FIFO: what a job waits for at worst. `tidegate check
-//! --explain` prints them; no proof rests on them.
+//! The steps of a bound of dual-queue FIFO: the batches that a job waits for in the worst case.
+//! `tidegate check --explain` prints them; no proof rests on them.
 
 use std::rc::Rc;
 

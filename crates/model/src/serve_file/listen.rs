@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads where the data are and where clients connect.
+//! Reads the location of the data and the address at which clients connect.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::units::Duration;
 /// A text with its position in the file.
 pub type Named = Spanned<String>;
 
-/// Where the data are.
+/// The location of the data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BackingReference {
     /// A block device or file.
@@ -27,7 +27,7 @@ pub enum BackingReference {
     },
 }
 
-/// Where clients connect.
+/// The address at which clients connect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listen {
     /// A socket in the file system; `None` puts it beside the serve file.
@@ -51,7 +51,7 @@ pub enum Tls {
     Certificates(Named),
 }
 
-/// Reads where the data are.
+/// Reads the location of the data.
 pub(super) fn read_backing(
     backing: Option<Named>,
     simulate: Option<Named>,
@@ -125,7 +125,7 @@ pub(super) fn check_drive(
     }
 }
 
-/// Reads where clients connect.
+/// Reads the address at which clients connect.
 pub(super) fn read_listen(
     socket: Option<Named>,
     listen: Option<Named>,

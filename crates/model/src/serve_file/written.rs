@@ -17,9 +17,11 @@ pub(super) struct Written {
     /// The export, without its position.
     pub(super) spec: ExportSpec,
     pub(super) wanted: Wanted,
-    /// The text of the contract's size, or of the export's name if there is no contract.
+    /// The position of the contract's size in the text, or of the export's name if there is no
+    /// contract.
     pub(super) size_span: Range<usize>,
-    /// The text of the contract's operation, or of the export's name if it states none.
+    /// The position of the contract's operation in the text, or of the export's name if the
+    /// contract states none.
     pub(super) op_span: Range<usize>,
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn check_exports(
     }
 }
 
-/// Checks that some family is left.
+/// Checks that not all families are absent.
 ///
 /// # Errors
 /// If all families are absent, with their position.

@@ -188,8 +188,9 @@ fn read_arrivals(raw: &RawTask, period: Duration) -> Result<Arrivals, FileError>
     }
 }
 
-/// Reads the jitter. The theory needs it below the period (`docs/theory/host-time.md` section 30),
-/// and no job that is seen at or after its deadline can meet it.
+/// Reads the jitter. The theory requires a jitter below the period (`docs/theory/host-time.md`
+/// section 30). The jitter must also be below the deadline, because a job that the policy sees at
+/// or after its deadline cannot meet it.
 fn read_jitter(
     jitter: Option<&Spanned<Duration>>,
     period: Duration,

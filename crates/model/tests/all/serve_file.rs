@@ -139,7 +139,7 @@ fn requests_are_whole_blocks_and_not_too_many() {
     }
     let largest = parse(&of_all("256MiB"));
     assert_eq!(largest.size_max_in(layout, None).unwrap(), Layout::REQUEST_MAX);
-    // The size comes from the drive if the file does not state it.
+    // The size comes from the drive if the file has neither a size nor a contract.
     let text = format!("{HEAD}{BACKUP}");
     let odd = Layout { alignment: Bytes::from_kib(256), ..layout };
     let drive = drive("");

@@ -36,7 +36,7 @@ const SOURCES_MAX: usize = 64;
 const REGULAR_MIN: u32 = 8;
 /// A new gap has the weight 1 / `WEIGHT` in the average.
 const WEIGHT: u64 = 8;
-/// A gap may differ from the period by 1 / `JITTER_PART` of the period.
+/// A gap may differ from the period by at most 1 / `JITTER_PART` of the period.
 const JITTER_PART: u64 = 8;
 /// A release within 1 / `CAUSED_PART` of the gap after a completion counts as caused by the
 /// completion.

@@ -240,8 +240,8 @@ impl TokenBucket {
     /// Returns the wrapped policy's decision after passing the requests that have their tokens.
     fn decide_behind(&mut self, now: Time) -> Decision {
         if self.is_real_time_refused {
-            // The host offers the request again after this round, and decides again when it is
-            // accepted. A policy may refuse a request of a detected stream for ever. Real-time
+            // The host offers the request again after this round, and calls `decide` again when it
+            // is accepted. A policy may refuse a request of a detected stream for ever. Real-time
             // requests with a contract must not wait for that request, if the policy has room for
             // their class.
             self.lanes[BEST_EFFORT].refuse();

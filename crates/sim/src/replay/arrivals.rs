@@ -16,7 +16,7 @@ names! {
     pub enum TraceFormat {
         /// DiskSim's ASCII: `arrival_ms device sector sectors flags`; flag 1 is a read.
         Disksim => "disksim",
-        /// MQSim: `arrival_ns device sector sectors flag`; flag 1 is a read.
+        /// `MQSim`: `arrival_ns device sector sectors flag`; flag 1 is a read.
         Mqsim => "mqsim",
         /// SPC: `unit,sector,bytes,R|W,arrival_s`.
         Spc => "spc",
