@@ -95,7 +95,7 @@ impl Question<'_> {
     /// Returns z and beta for these tasks, and the bounds that follow.
     pub(crate) fn choose(&self) -> Choice {
         let choice = self.choose_proving_all().unwrap_or_else(|| self.choose_closest());
-        // With the same z, less best effort makes no bound longer.
+        // With the same z, less best effort never makes a bound longer.
         let is_within = choice.best_effort_fill <= self.fill_max;
         if is_within { choice } else { self.choice(choice.batch_max, self.fill_max) }
     }

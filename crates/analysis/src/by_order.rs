@@ -6,15 +6,15 @@ use tidegate_model::{BestEffortQueue, Premise, PremiseCode, Workload};
 
 use crate::assessment::{Answer, Assessment};
 
-/// Returns the assessment of a planned workload with the doubt about its order added, if there is
-/// one.
+/// Returns the assessment of a planned workload, and adds the doubt about the policy's order if
+/// there is one.
 ///
 /// There is no such doubt
 /// - if the times are claims;
 /// - on a drive with ceilings: there a proof holds at the ceilings in any order, or is already in
 ///   doubt;
-/// - under policies that rest on predictions, which were measured for requests chosen by position,
-///   as these policies choose them.
+/// - under policies that rest on predictions: the predictions were measured for requests chosen by
+///   position, as these policies choose them.
 pub(crate) fn graded(workload: &Workload, mut assessment: Assessment) -> Assessment {
     let contracts = &workload.contracts;
     let rests_on_order = contracts.is_measured

@@ -145,7 +145,7 @@ impl Wait<'_> {
         u128::from(self.batches - 1) * positioning_ns + self.fill_ns() + before_job
     }
 
-    /// Returns the most that the requests behind the job in its last batch may cost, for any
+    /// Returns the largest cost of the requests behind the job in its last batch, whatever the
     /// periods.
     fn joining_max_ns(&self) -> u128 {
         let (cost_max_ns, count_max) =

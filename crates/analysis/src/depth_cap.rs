@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Limits how many best-effort requests a policy keeps on the drive, below what its proof allows:
-//! `best_effort_depth` in the workload file.
+//! Keeps fewer best-effort requests on the drive than a policy's proof allows: `best_effort_depth`
+//! in the workload file.
 //!
 //! A proof that allows a depth allows every smaller one, because a policy may always send best
 //! effort later than the proof requires. A host that orders best effort itself gains little from a

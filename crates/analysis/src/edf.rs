@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
         let mut worst = self.request_ns;
         for release_ns in self.releases(task)? {
-            // Every request released in the interval is complete at its end.
+            // Every request released in the interval is complete by its end.
             if self.busy_ns - release_ns <= worst {
                 break;
             }
@@ -204,8 +204,8 @@ impl<'a> Search<'a> {
         Some(worst)
     }
 
-    /// Returns the releases to try: the window's start, and those for which the job's deadline
-    /// equals a deadline of some task.
+    /// Returns the releases to try: the window's start, and the releases for which the job's
+    /// deadline equals a deadline of some task.
     fn releases(&self, task: &SporadicTask) -> Option<Vec<u64>> {
         let offsets_max = STEPS_MAX / self.kinds.len().pow(2);
         // The window's start and the task's own first release are always tried.

@@ -192,7 +192,7 @@ impl Flow {
 }
 
 /// Returns whether the policy sends nothing while a real-time request is on the drive, so that the
-/// drive rarely has several of them.
+/// drive rarely has several real-time requests.
 fn is_drained_for_real_time(policy: PolicyName) -> bool {
     let facts = policy.facts();
     facts.dispatch.limits_best_effort()

@@ -20,7 +20,7 @@ const DOUBLINGS: u32 = 6;
 /// The denominator of the factors by which times are stretched.
 const PARTS: u64 = 16;
 
-/// The largest number of attempts to find deadlines that are met if they are requested.
+/// The largest number of attempts to find deadlines for which the proof succeeds.
 const DEADLINES_TRIED_MAX: usize = 4;
 
 /// The most policies that a change names.

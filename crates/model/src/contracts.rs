@@ -91,7 +91,7 @@ pub struct Ceilings {
 pub struct ContractPremise {
     /// The contract.
     pub contract: DriveContract,
-    /// The additional premise of these proofs.
+    /// The additional premise of the proofs that rest on the contract.
     pub premise: Premise,
 }
 
@@ -124,7 +124,7 @@ names! {
 }
 
 impl DriveContract {
-    /// Returns whether [`Self::what`] is a plural.
+    /// Returns whether the contract's name, [`Self::what`], is a plural.
     pub const fn is_plural(self) -> bool {
         match self {
             Self::Drain | Self::Priority => true,

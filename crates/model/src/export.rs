@@ -21,7 +21,7 @@ pub struct ExportContract {
     pub requests: u32,
     /// The length of the window.
     pub period: Duration,
-    /// The longest permitted response time of each of these requests.
+    /// The longest permitted response time of a request within the contract.
     pub deadline: Duration,
     /// The largest size of a request: larger calls are cut and count as several requests.
     pub size_max: Bytes,

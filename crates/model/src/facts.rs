@@ -100,7 +100,7 @@ pub enum UnprovedDepth {
     Stated,
 }
 
-/// How best effort waits in a policy. No bound depends on its order.
+/// The way in which best effort waits under a policy. No bound depends on the order of best effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BestEffortQueue {
     /// The policy's own rule orders it.
@@ -141,7 +141,7 @@ pub struct PolicyFacts {
     pub needs: Knowledge,
     /// Whether best effort waits in the same queue as the tasks, in the order of release.
     pub has_common_queue: bool,
-    /// How best effort waits.
+    /// The way in which the policy's best effort waits.
     pub best_effort: BestEffortQueue,
     /// Whether positions decide which of the policy's requests comes next, apart from the order of
     /// best effort that the workload names.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The command that measures what a proof or a simulation lacks.
+//! The command that measures the times that a proof or a simulation lacks.
 
 use std::fmt;
 

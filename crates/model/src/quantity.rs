@@ -43,7 +43,7 @@ pub trait Quantity: Sized {
     /// The fault of the text, without advice.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Parses what a user wrote.
+    /// Parses a text that a user wrote.
     ///
     /// The fault, with advice on what to write instead.
     /// The fault, and what to write instead.

@@ -35,7 +35,7 @@ pub struct Request {
     pub fua: bool,
     /// Whether the request may be dropped if a quality contract allows it.
     pub optional: bool,
-    /// How the drive may order it; the policy sets this at dispatch.
+    /// How the drive may order the request; the policy sets this at dispatch.
     pub tag: Tag,
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A batch table that holds most of the time: b at a measured quantile, for soft guarantees.
 //!
-//! The table records its samples, but not what they prove: that takes statistics, which only crates
-//! with floating point may compute.
+//! The table records its samples but draws no conclusions from them: that takes statistics, which
+//! only crates with floating point may compute.
 
 use crate::batch_table::BatchTable;
 use crate::drive_file::MeasuredTable;

@@ -116,8 +116,8 @@ pub struct Task {
     pub stop: Option<Duration>,
     /// The importance of its deadlines.
     pub class: Class,
-    /// The share of its requests that must be served, in parts per million. The other requests are
-    /// optional, and a policy may drop them.
+    /// The share of the task's requests that must be served, in parts per million. The other
+    /// requests are optional, and a policy may drop them.
     pub quality_ppm: u32,
     /// The maximum number of jobs in progress at once, as in a program with this many buffers: the
     /// next job is released when one of them completes. `None`: jobs are released independently of

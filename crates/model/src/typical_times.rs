@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long a drive typically takes with the requests of a workload. Predictions of throughput rest
-//! on such times; no bound does.
+//! The times that a drive typically takes for the requests of a workload. Predictions of throughput
+//! rest on these times; no bound does.
 
 use crate::drive_file::{DriveFile, FlowPlace, MeasuredTable, Throughput};
 use crate::task::Op;

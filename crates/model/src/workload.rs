@@ -25,7 +25,7 @@ pub enum BatchChoice {
     Fixed(u32),
 }
 
-/// How many best-effort requests the policy keeps on the drive at most.
+/// The largest number of best-effort requests that the policy keeps on the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthChoice {
     /// As many as its proof allows.
@@ -67,9 +67,9 @@ pub struct Workload {
     pub depth: u32,
     /// The batch table b(i) for this workload's requests.
     pub table: BatchTable,
-    /// The drive's other measured figures that hold for these requests.
+    /// The other measured contracts of the drive, for this workload's requests.
     pub contracts: Contracts,
-    /// How long the drive typically takes, if all sources have requests of one kind at random
+    /// The drive's typical times; `None` unless all sources have requests of one kind at random
     /// places and their throughput was measured.
     pub typical: Option<TypicalTimes>,
     /// The regulators around the policy, the outermost first.

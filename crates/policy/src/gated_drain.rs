@@ -241,7 +241,8 @@ impl GatedDrain {
         )
     }
 
-    /// Returns the number of waiting units, those due first, that may be sent now.
+    /// Returns the number of waiting units that may be sent now; the units that are due first are
+    /// sent first.
     fn grant(&mut self, now: Time) -> u32 {
         let waiting_count = self.units.waiting_count();
         if self.may_send(now, waiting_count, None) {

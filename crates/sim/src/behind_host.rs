@@ -59,7 +59,7 @@ impl<D: Drive> BehindHost<D> {
         self.proceed(now);
     }
 
-    /// Lets the drive work up to `now`, and gives it what has arrived.
+    /// Lets the drive work up to `now`, and gives it the batches and flushes that have arrived.
     fn proceed(&mut self, now: Time) {
         loop {
             let arrival = self.sent.front().map(|&(at, _)| at);

@@ -61,7 +61,8 @@ impl DualQueue {
         Curves::showing(bound, Argument::Batches, requested, served, Duration::ZERO)
     }
 
-    /// Theorem 9.2.7: all requests at once, behind a full batch. Its last batch has no best effort.
+    /// Theorem 9.2.7: all requests at once, behind a full batch. The theorem covers no best effort
+    /// in the last batch.
     pub(super) fn min_period(&self, bound: Duration) -> Option<Curves> {
         if self.system.best_effort_fill > 0 {
             return None;
@@ -76,8 +77,8 @@ impl DualQueue {
         Curves::showing(bound, Argument::MinPeriod, vec![(0, all)], served, Duration::ZERO)
     }
 
-    /// Lemma 9.2.4: full batches are sent until they have taken every release; the last one then
-    /// takes its time.
+    /// Lemma 9.2.4: full batches are sent until they have taken every released request; then the
+    /// last batch is served.
     pub(super) fn busy_interval(&self, bound: Duration) -> Option<Curves> {
         let full_ns = self.full_batch_ns();
         let window_ns = bound.ns().checked_sub(full_ns)?;

@@ -46,8 +46,9 @@ fn curves_that_show_another_bound_are_left_out() {
     assert!(of(12).is_none() && of(13).is_some() && of(14).is_none());
 }
 
-/// Goal: the curves of the bounds of chapter 9 show exactly these bounds. Method: many small systems
-/// within their capacity; where the search for the least window is short, all of them are drawn.
+/// Goal: the curves of the bounds of chapter 9 show exactly these bounds. Method: many small
+/// systems within their capacity; where the search for the least window is short, all these bounds
+/// are drawn.
 #[test]
 fn curves_of_chapter_9_show_its_bounds() {
     let mut drawn = [0; 3];

@@ -58,8 +58,8 @@ fn totals_of_others(system: &System, demand: &Demand, requests: u64) -> Totals {
     demand.totals(others.min(system.batch_max.into()), Some(requests))
 }
 
-/// Returns the possible sizes of the batch in flight: these totals, and z if the other tasks can
-/// fill a batch.
+/// Returns the possible sizes of the batch in flight: the totals of the other tasks' jobs, and z if
+/// the other tasks can fill a batch.
 fn carry_ins<'a>(
     system: &System,
     demand: &Demand,

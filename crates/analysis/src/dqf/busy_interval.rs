@@ -57,7 +57,7 @@ pub(crate) fn window_batches(
     batches_while(system, |ns| Some(released(ns)), first, lead_ns)
 }
 
-/// Returns the same as [`window_batches`], or `None` as soon as `released` returns `None`.
+/// Returns the result of [`window_batches`], or `None` as soon as `released` returns `None`.
 fn batches_while(
     system: &System,
     released: impl Fn(u64) -> Option<u128>,

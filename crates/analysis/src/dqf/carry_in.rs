@@ -67,7 +67,7 @@ impl Room {
     }
 }
 
-/// Counts the requests that a carry-in can hold, by l_i: the number of jobs that each of them
+/// Counts the requests that a carry-in can hold, by l_i: the number of jobs that each request
 /// removes from a window.
 ///
 /// Counting replaces sorting, because nearly all requests remove one job. The last bucket also

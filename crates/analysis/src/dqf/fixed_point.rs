@@ -493,8 +493,8 @@ impl<'a> FifoEvaluation<'a> {
         Some(())
     }
 
-    /// Returns N(a): the requests up to and including those of a job that is released `release_ns`
-    /// into the window.
+    /// Returns N(a): the number of requests up to and including the last one of a job that is
+    /// released `release_ns` into the window.
     fn ahead(&self, carry_in: &CarryIn, release_ns: u64) -> u128 {
         let lost = self.losses(carry_in, release_ns).least(carry_in.requests);
         self.demand.closed(release_ns).saturating_sub(lost)

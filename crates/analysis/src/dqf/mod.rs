@@ -101,7 +101,7 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     tight_below(system, &Caps::of(system), budget)
 }
 
-/// Returns the bounds of [`tight`] within a budget; `caps` are those of the system.
+/// Returns the bounds of [`tight`] within a budget; `caps` must be the caps of this system.
 pub(crate) fn tight_below(system: &System, caps: &Caps, budget: &Budget) -> Vec<Verdict> {
     let demand = system.tasks.demand();
     if let Some(response) = two_batches::common_response_ns(system, demand) {

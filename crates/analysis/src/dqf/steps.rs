@@ -83,8 +83,8 @@ pub fn steps(system: &System) -> Vec<Option<Steps>> {
     system.tasks.demand().per_task(&steps).collect()
 }
 
-/// Returns the derivation of each kind's bound, `None` as in [`steps`]; its requests are counted at
-/// `instants_max` instants at most, and for 0 only where that costs nothing.
+/// Returns the derivation of each kind's bound; `None` in the same cases as [`steps`]. Requests are
+/// counted at `instants_max` instants at most; with 0, only where the count costs nothing.
 pub(crate) fn derivations(system: &System, instants_max: usize) -> Vec<Option<Derivation>> {
     let demand = system.tasks.demand();
     if let Some(steps) = two_batches::steps(system, demand) {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::limits::TIME_NS_MAX;
 
 names! {
-    /// A family of places: how the places of the requests in a trial are chosen.
+    /// A family of places: a way to choose the places of the requests in a trial.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum PlaceFamily {

@@ -149,7 +149,8 @@ pub struct MdnParameters {
     /// The length of the window in which best effort's achieved rate is measured. Key `window`,
     /// default 1 s.
     pub window: Duration,
-    /// How long a task's notices are ignored after a false notice. Key `mute`, default 10 s.
+    /// The time for which a task's notices are ignored after a false notice. Key `mute`, default 10
+    /// s.
     pub mute: Duration,
     /// The parameters that all kinds of shaping share.
     pub shaping: Shaping,

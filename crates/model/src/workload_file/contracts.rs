@@ -113,8 +113,8 @@ impl WorkloadFile {
         all
     }
 
-    /// Returns b(i) on a drive that carries out writes later, and what is known about these writes.
-    /// The table is raised to the costs of mixed batches if these were measured.
+    /// Returns b(i) on a drive that carries out writes later, and the facts about these deferred
+    /// writes. The table is raised to the costs of mixed batches if these costs were measured.
     pub(super) fn beside_deferred(
         &self,
         drive: &DriveFile,

@@ -27,8 +27,8 @@ struct Gaps {
 }
 
 impl WorkloadFile {
-    /// Returns the premises about the places of batches, which every proof has; the batches are
-    /// those of these tables.
+    /// Returns the premises about the places at which the batches of these tables were measured;
+    /// every proof has these premises.
     pub(super) fn premises_of_places(
         &self,
         drive: &DriveFile,
@@ -64,7 +64,8 @@ impl WorkloadFile {
         premises
     }
 
-    /// Returns the premises of the proofs that rest on another contract, measured in these tables.
+    /// Returns the premises about the places at which another contract was measured in these
+    /// tables, for the proofs that rest on this contract.
     pub(super) fn contract_places(
         &self,
         drive: &DriveFile,
@@ -87,8 +88,8 @@ impl WorkloadFile {
         premises.into_iter().map(|premise| ContractPremise { contract, premise }).collect()
     }
 
-    /// Returns the premises about the places of tables; tables that lack the same places share one
-    /// premise.
+    /// Returns the premises about the places at which tables were measured; tables that lack the
+    /// same places share one premise.
     fn of_tables(
         &self,
         drive: &DriveFile,
@@ -124,8 +125,8 @@ impl WorkloadFile {
         self.of_gaps(drive, (what, ""), &self.gaps(families, missing), &requests)
     }
 
-    /// Returns the gaps of a measurement at these places, without those that the file states
-    /// absent.
+    /// Returns the gaps of a measurement at these places, except the families that the file states
+    /// as absent.
     fn gaps(&self, families: &[FamilyTimes], missing: Vec<PlaceFamily>) -> Gaps {
         let is_absent = |family: &PlaceFamily| self.absent_places.contains(family);
         let screened = families.iter().filter(|it| it.screened).map(|it| it.places);
@@ -197,8 +198,8 @@ impl WorkloadFile {
         )
     }
 
-    /// Returns whether a source has places other than random ones, or several exports share a
-    /// drive.
+    /// Returns whether a source has places other than random ones, or whether several exports share
+    /// a drive.
     fn sets_places(&self) -> bool {
         self.export_count > 1 || self.places().any(|place| place != Place::Random)
     }

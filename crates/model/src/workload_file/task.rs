@@ -90,7 +90,8 @@ fn read_periods(written: &Spanned<RawPeriod>, count: u32) -> Result<Vec<Duration
     Ok((0..u64::from(count)).map(|index| of(index).expect("at most the last")).collect())
 }
 
-/// Returns the periods of tasks without one, whose jobs arrive when earlier ones complete.
+/// Returns the placeholder periods of tasks without a period, whose jobs arrive when earlier jobs
+/// complete.
 fn closed_loop(raw: &RawTask, count: u32) -> Result<Vec<Duration>, FileError> {
     let excluded = |span, key: &str| {
         Err(FileError::new(

@@ -63,8 +63,8 @@ fn faults_are_named_where_they_stand() {
     of("arrivals = \"bunched\"\noutstanding = 2").says(bunched, "2", "sporadic");
 }
 
-/// The workload keeps what the file states; plan and limits are those of the tasks as the policy
-/// sees them, and nothing is charged twice.
+/// The workload keeps the file's figures. Plan and limits are made for the tasks as the policy sees
+/// them, and nothing is charged twice.
 #[test]
 fn a_policy_sees_shorter_periods_and_deadlines_by_the_jitter() {
     let ms = Duration::from_ms;

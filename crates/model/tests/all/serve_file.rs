@@ -322,7 +322,7 @@ fn a_new_export_gets_the_first_gap_that_holds_it() {
     assert_eq!(layout.place_new(&placed, &whole).unwrap().size, gib(4));
 }
 
-/// The proof of a changed set equals the proof of a file with the same exports.
+/// The proof of a changed set of exports equals the proof of a file with the same exports.
 #[test]
 fn other_exports_are_bound_as_if_they_stood_in_the_file() {
     let drive = drive("flush_ns_max = 1_000_000");

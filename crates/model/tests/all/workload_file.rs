@@ -383,7 +383,7 @@ fn depth_limit_is_read_and_has_to_be_said() {
     refused(&with("[policy.depth-limit]\nin_flight = 0\n")).says("in_flight is 0", "0", "");
 }
 
-/// The workload keeps the drive's own times; the plan is made for the slower ones.
+/// The workload keeps the drive's own times; the plan is made for the times with the margin.
 #[test]
 fn a_margin_is_kept_beside_the_table_and_reaches_the_plan() {
     let text = format!("{CAMERA}[policy]\nname = \"dqf\"\nmargin = \"10%\"\n");
@@ -408,8 +408,8 @@ fn a_margin_is_a_share_with_its_unit() {
 const HOST: &str =
     "[host]\nrelease = \"3ms\"\nsubmit = \"1ms\"\ncomplete = \"2ms\"\nreply = \"4ms\"\n";
 
-/// The workload keeps the drive's times and its tasks' contracts; plan and limits are those behind
-/// the host.
+/// The workload keeps the drive's times and its tasks' contracts; plan and limits are made for the
+/// drive and the tasks behind the host.
 #[test]
 fn the_hosts_time_is_kept_beside_the_workload_and_reaches_the_plan() {
     let ms = Duration::from_ms;

@@ -78,8 +78,8 @@ fn best_effort_goes_only_when_nothing_real_time_is_queued() {
     }
 }
 
-/// Head at 0: first those due at 10 upwards, 1000, 3000, 5000. Of those due at 20, first the one
-/// above the head; 4000, which the head has passed, comes last.
+/// The head is at 0. The requests due at 10 are sent first, upwards: 1000, 3000, 5000. Of those due
+/// at 20, the one above the head comes first; 4000, which the head has passed, comes last.
 #[test]
 fn scan_edf_sends_equal_dues_upwards_from_the_head() {
     let released = "hard 1 due 20 from 4_000, hard 2 due 10 from 5_000, hard 3 due 10 from 1_000,

@@ -209,7 +209,7 @@ fn cancelled_request_takes_no_token() {
     );
 }
 
-/// Tells a policy of a new plan with these tasks.
+/// Gives a policy a new plan with these tasks.
 fn reconfigure(policy: &mut impl Policy, now_ms: u64, tasks: &[Task]) {
     let plan = Plan { queued_max: 100, ..plan(tasks) };
     policy.observe(at(now_ms), Event::Reconfigure(Box::new(plan))).unwrap();

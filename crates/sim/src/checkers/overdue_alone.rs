@@ -8,7 +8,7 @@ use tidegate_model::{Duration, Outcome, Request, RequestId, Time};
 use super::{Breach, ViolationLog};
 use crate::Observer;
 
-/// Checks what is sent beside an overdue request; see the module documentation.
+/// Checks that nothing is sent beside an overdue request; see the module documentation.
 #[derive(Debug)]
 pub struct OverdueAlone {
     drain_after: Duration,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A layer between a policy and its regulators that reports to checkers what the policy sees.
+//! A layer between a policy and its regulators that reports to checkers the events that the policy
+//! sees.
 //!
 //! A policy keeps its rules for the requests that it gets. It does not know the requests that
 //! regulators hold back. If they pass a request on later, with another class or another deadline,

@@ -41,7 +41,7 @@ struct TaskReports {
     /// The contract in parts: the cost p of one request, the gain e in a nanosecond, and the
     /// largest number of parts that are kept.
     contract: (u128, u128, u128),
-    /// The parts left after its last release, and the instant of that release.
+    /// The parts left after the task's last release, and the instant of that release.
     left: (u128, Time),
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scripts drive a policy by hand: a line is an instant in milliseconds and what happens then.
+//! Scripts drive a policy by hand: a line has an instant in milliseconds and the steps at this
+//! instant.
 //!
 //! ```text
 //! 0: best-effort 101..=109, hard 1 2 within 80, sends 1 2 101    // a comment

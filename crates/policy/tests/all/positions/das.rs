@@ -69,7 +69,8 @@ fn without_tasks_the_nearest_goes_first() {
 fn a_waiting_request_yields_until_its_deadline_forbids_it() {
     play(
         &mut das(vec![task(60, 30)]),
-        // Complete at 24, best effort would leave 6 ms of the 10 that the other request may take.
+        // Best effort that completes at 24 would leave 6 ms of the 10 ms that the other request may
+        // take.
         "0: hard 1 within 30 from 9 optional, best-effort 2..=5 from 6, sends 2
          6: done 2, sends 3
          12: done 3, sends 4
@@ -98,7 +99,7 @@ fn a_near_request_of_a_task_goes_first_and_the_oldest_if_need_be() {
 fn best_effort_leaves_room_for_jobs_that_may_come() {
     play(
         &mut das(vec![task(20, 20), task(20, 20)]),
-        // Complete at 24 is 4 ms too late for releases at 20: the last request must wait until
+        // A completion at 24 is 4 ms too late for releases at 20: the last request must wait until
         // releases are at 24 or later.
         "0: hard 100 within 20 from 5 optional, sends 100
          5: done 100, hard 101 of 1 released 0 within 20 from 5 optional, sends 101

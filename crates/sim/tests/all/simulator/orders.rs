@@ -78,8 +78,8 @@ fn adversary_reaches_the_elevators_bound() {
         let before = served.count;
         let mut newcomers = 0;
         while served.serve() != victim {
-            // A newcomer joins the running sweep while that is allowed; later ones lie below the
-            // victim.
+            // A newcomer joins the running sweep while newcomers are allowed; later newcomers lie
+            // below the victim.
             served.release(if newcomers < queued { 20_000 } else { 100 });
             newcomers += 1;
         }
