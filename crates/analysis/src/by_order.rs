@@ -9,7 +9,7 @@ use crate::assessment::{Answer, Assessment};
 /// Returns the assessment of a planned workload, and adds the doubt about the policy's order if
 /// there is one.
 ///
-/// There is no such doubt
+/// No doubt is added
 /// - if the times are claims;
 /// - on a drive with ceilings: there a proof holds at the ceilings in any order, or is already in
 ///   doubt;

@@ -23,7 +23,7 @@ const PARTS: u64 = 16;
 /// The largest number of attempts to find deadlines for which the proof succeeds.
 const DEADLINES_TRIED_MAX: usize = 4;
 
-/// The most policies that a change names.
+/// The largest number of policies that a change names.
 const POLICIES_MAX: usize = 4;
 
 /// The size of the largest workload for which changes of terms are sought.
@@ -64,12 +64,12 @@ pub enum Change {
     },
     /// All tasks except one.
     Without {
-        /// The task.
+        /// The task that is left out.
         name: String,
     },
     /// No guarantee for one export.
     AsBestEffort {
-        /// The export.
+        /// The export that gets no guarantee.
         name: String,
     },
     /// Another policy.

@@ -15,7 +15,7 @@ use crate::search::HORIZON_NS;
 use crate::shaping::sporadic;
 use crate::{Assessment, System};
 
-/// One, in parts per billion.
+/// The number one, in parts per billion.
 const WHOLE_PPB: u128 = 1_000_000_000;
 
 /// A response time that a job exceeds with at most a stated probability.

@@ -14,7 +14,7 @@ use crate::units::{Duration, Lba, Time};
 /// The place of a queued request on the drive, computed when the request is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// Its first sector.
+    /// The first sector of the request.
     pub start: Lba,
     /// Number of sectors; 0 if the request lies beyond the end of the drive, which refuses it.
     pub sectors: u64,

@@ -15,11 +15,11 @@ pub struct ActiveSubset {
     /// The most by which a request can exceed its predicted time: the margin, and the flush that
     /// may follow the request.
     pub excess_max: Duration,
-    /// The margin, by its origin.
+    /// The margin, with its origin.
     pub margin: Margin,
 }
 
-/// The margin of `das`, by its origin.
+/// The margin of `das`, with its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
     /// The margin that the workload states; it is at least the measured error.

@@ -77,7 +77,7 @@ pub struct DriveFile {
     /// Whether a request was observed that the drive never served; there is then no starvation
     /// bound.
     pub is_starvation_endless: bool,
-    /// The longest FLUSH.
+    /// The longest time of a flush.
     pub flush_max: Option<Duration>,
     /// The errors of the times that `mechanics` predicts.
     pub prediction: Vec<PredictionErrors>,

@@ -10,7 +10,7 @@ pub enum FileKind {
     Serve,
     /// A measured or simulated drive.
     Drive,
-    /// The time that others take from a thread.
+    /// A processor profile: the time that other work takes from a thread.
     Processor,
 }
 

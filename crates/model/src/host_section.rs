@@ -39,13 +39,13 @@ pub struct HostInterference {
     pub priority: u32,
     /// The position of that priority in the file.
     pub priority_span: Range<usize>,
-    /// The bound to use.
+    /// The bound of the profile to use.
     pub bound: InterferenceBound,
     /// The margin added to the bound in every window.
     pub margin: Duration,
 }
 
-/// `[host]` as read.
+/// The `[host]` table as read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSection {
     /// The host's times; if there is interference, execution times alone.

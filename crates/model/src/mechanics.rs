@@ -189,7 +189,7 @@ pub struct Cache {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAhead {
-    /// Not at all.
+    /// No read-ahead.
     #[default]
     Off,
     /// To the end of the track.
@@ -209,10 +209,10 @@ pub enum ReadAhead {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteBack {
-    /// When it is on the medium.
+    /// When the data is on the medium.
     #[default]
     Off,
-    /// When it is in a segment.
+    /// When the data is in a cache segment.
     On,
 }
 
@@ -240,7 +240,7 @@ pub enum Layout {
     Index(TrackIndex),
 }
 
-/// A layout by rule.
+/// A layout that is computed by a rule for each zone.
 ///
 /// Tracks of a zone are numbered in their order from 0, and sectors along these tracks; `slips`,
 /// `defects` and `skipped_sectors` use these numbers. Cylinders between two zones hold no data.
@@ -318,9 +318,9 @@ pub enum Sparing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Its first cylinder.
+    /// The zone's first cylinder.
     pub cylinder_first: u32,
-    /// Its last cylinder, below [`Mechanics::cylinders`].
+    /// The zone's last cylinder, below [`Mechanics::cylinders`].
     pub cylinder_last: u32,
     /// Number of sectors on each track, spare sectors included.
     pub sectors_per_track: u32,

@@ -245,7 +245,7 @@ pub struct Premise {
 }
 
 impl Premise {
-    /// Creates a premise.
+    /// Creates a premise without a command that removes it.
     pub fn new(code: PremiseCode, subject: impl Into<String>, text: impl Into<String>) -> Self {
         Self { code, subject: subject.into(), text: text.into(), to_do: None }
     }

@@ -79,7 +79,7 @@ pub enum Tag {
     Priority,
 }
 
-/// How a request ended.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The device carried out the request.

@@ -14,7 +14,7 @@ use crate::cost::{CostModel, RequestCost};
 use crate::units::Duration;
 use crate::workload::Workload;
 
-/// One, in parts per million.
+/// The number one, in parts per million.
 const WHOLE_PPM: u64 = 1_000_000;
 
 /// A slowdown of every time of a table: `t (1 + factor) + added`, rounded up to 1 ns.

@@ -108,13 +108,13 @@ pub struct Task {
     pub size: Bytes,
     /// Read or write.
     pub op: Op,
-    /// The places of its requests.
+    /// The places of the task's requests.
     pub place: Place,
-    /// First arrival.
+    /// The time of the first arrival, from the start of the run.
     pub offset: Duration,
     /// No job arrives from this instant on; `None`: jobs arrive until the end.
     pub stop: Option<Duration>,
-    /// The importance of its deadlines.
+    /// The importance of the task's deadlines.
     pub class: Class,
     /// The share of the task's requests that must be served, in parts per million. The other
     /// requests are optional, and a policy may drop them.
@@ -246,7 +246,7 @@ pub struct BestEffort {
     /// The index of the `[[best_effort]]` entry that it came from; `None` if that entry has no
     /// `count`.
     pub group: Option<u32>,
-    /// The rule by which it releases requests.
+    /// The rule by which the load releases requests.
     pub intensity: Intensity,
     /// The load releases nothing before this instant.
     pub start: Duration,

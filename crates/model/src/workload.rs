@@ -19,21 +19,21 @@ use crate::units::Bytes;
 /// The batch size that the policy uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchChoice {
-    /// Let the analysis choose z.
+    /// The analysis chooses z.
     Auto,
-    /// This z.
+    /// This batch size z.
     Fixed(u32),
 }
 
 /// The largest number of best-effort requests that the policy keeps on the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthChoice {
-    /// As many as its proof allows.
+    /// As many as the policy's proof allows.
     Proven,
-    /// As many as its proof allows, but no more than best effort profits from, according to the
-    /// drive's measured throughput.
+    /// As many as the policy's proof allows, but no more than best effort profits from, according
+    /// to the drive's measured throughput.
     Auto,
-    /// As many as its proof allows, but no more than this.
+    /// As many as the policy's proof allows, but no more than this number.
     AtMost(NonZeroU32),
 }
 

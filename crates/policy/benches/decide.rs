@@ -44,7 +44,7 @@ fn full_policy(batch_max: u32) -> Dqf {
     filled(Dqf::new(batch_max, 0, u32::MAX), QUEUED, request)
 }
 
-/// One round of `decide` alone.
+/// Measures one round of `decide` alone.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn round(bencher: Bencher, batch_max: u32) {
     bencher
@@ -71,7 +71,7 @@ fn best_effort_in_order<const ORDER: usize>(bencher: Bencher, fill: u32) {
     batches(bencher, policy, fill + 1, QUEUED, best_effort);
 }
 
-/// One round of `decide` alone, for best effort in the elevator's order.
+/// Measures one round of `decide` alone, for best effort in the elevator's order.
 #[divan::bench(args = [1, 8, 32])]
 fn elevator_round(bencher: Bencher, fill: u32) {
     bencher

@@ -60,7 +60,7 @@ pub(crate) struct DualQueue<Q> {
     best_effort: OrderedQueue,
     batch_max: u32,
     best_effort_fill: u32,
-    /// Z and F, if batches are limited by cost.
+    /// The cost limits Z and F, if batches are limited by cost.
     cost: Option<BatchCost>,
     phase: Phase,
     overrun: Overrun,

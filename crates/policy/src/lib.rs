@@ -61,9 +61,9 @@ pub enum Event {
     Release(Request),
     /// The device completed a request.
     Complete {
-        /// The request.
+        /// The completed request.
         id: RequestId,
-        /// The outcome.
+        /// The outcome of the request.
         outcome: Outcome,
     },
     /// A queued request is cancelled. A request on the device cannot be recalled; for it, or for an
@@ -96,7 +96,7 @@ pub enum NoticeKind {
 pub enum Decision {
     /// Add this request to the batch that is being formed, and call `decide` again.
     Dispatch {
-        /// The request.
+        /// The request to add.
         id: RequestId,
         /// The tag that says how the device may order the request.
         tag: Tag,

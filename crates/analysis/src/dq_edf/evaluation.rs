@@ -10,7 +10,7 @@ use crate::dqf::carry_in::{self, Losses};
 use crate::search::{HORIZON_NS, OFFSETS_MAX, least_fixed_point};
 use crate::{SporadicTask, System};
 
-/// One evaluation of F at R.
+/// One evaluation of the function F at the responses R.
 pub(super) struct EdfEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,
@@ -36,7 +36,7 @@ struct Window {
     /// theta per kind: the earliest re-release of a task in the carry-in; empty if some response
     /// may exceed its period.
     again_ns: Vec<u64>,
-    /// The latest dispatch of the last batch.
+    /// The latest dispatch of the window's last batch.
     end_ns: u64,
 }
 

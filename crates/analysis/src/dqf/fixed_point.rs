@@ -101,7 +101,7 @@ pub(super) fn derivations(
     evaluation.derivations(&responses, instants_max)
 }
 
-/// One evaluation of F at R.
+/// One evaluation of the function F at the responses R.
 struct FifoEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,

@@ -67,9 +67,9 @@ impl Identity {
 pub struct OtherDevice {
     /// The key under `[identity]`.
     pub fact: &'static str,
-    /// The file's value; `None` if it has none.
+    /// The file's value; `None` if the file has none.
     pub known: Option<String>,
-    /// The other device's value.
+    /// The value of the device that the file is compared with.
     pub here: Option<String>,
 }
 

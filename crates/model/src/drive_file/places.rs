@@ -40,7 +40,7 @@ names! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FamilyTimes {
-    /// The family.
+    /// The family of places.
     pub places: PlaceFamily,
     /// Number of samples of each entry.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use crate::units::{Bandwidth, Duration};
 pub enum TokenUnit {
     /// A request of any size (Wu and Brandt, section 3).
     Request,
-    /// A byte.
+    /// One byte.
     Byte,
     /// A nanosecond of device time; a request is charged b(z)/z, or less if requests differ.
     DeviceTime,

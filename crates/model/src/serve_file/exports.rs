@@ -23,7 +23,7 @@ const NAME_BYTES_MAX: usize = 4096;
 /// The maximum number of requests in one period; no store serves more.
 const REQUESTS_MAX: u32 = 1 << 16;
 
-/// Reads an export without its place.
+/// Reads an export, except for its place in the store.
 pub(super) fn read(
     raw: &RawExport,
     is_store_read_only: bool,

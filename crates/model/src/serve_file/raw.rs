@@ -67,7 +67,7 @@ pub(super) struct RawExport {
     pub(super) read_only: bool,
 }
 
-/// `share = "whole"`.
+/// The value of `share = "whole"`.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RawShare {

@@ -22,7 +22,7 @@ use crate::sampling;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
-/// A contract that has b(i) as a case.
+/// A contract that covers a batch as a special case.
 struct Covered {
     contract: DriveContract,
     /// The object that one table entry times, in the singular, for messages.

@@ -9,7 +9,7 @@ use crate::file_error::FileError;
 /// A unit of the service manager, and the I/O class that its requests need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// Its name: `recorder.service`.
+    /// The unit's name, for example `recorder.service`.
     pub name: String,
     /// Whether the unit belongs to a task, so that its requests need the real-time class.
     pub is_real_time: bool,

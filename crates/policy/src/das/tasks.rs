@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use tidegate_model::{Duration, Plan, RegulatorName, Task, Time};
 
-/// One job, in parts per million.
+/// One whole job, in parts per million.
 const WHOLE_PPM: u32 = 1_000_000;
 
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ struct TaskState {
     excused_ppm: u32,
     earned_ppm: u32,
     last_released: Option<Time>,
-    /// Waiting requests that must be served.
+    /// The number of waiting requests that must be served.
     mandatory_count: u32,
 }
 

@@ -55,7 +55,7 @@ struct Service {
     source: TaskIndex,
     until: Time,
     budget_left: u64,
-    /// Sectors served in this service.
+    /// The number of sectors served in this service.
     served: u64,
     /// The instant until which the drive idles for the source's next request: set when one of its
     /// requests completes, cleared when one is sent.

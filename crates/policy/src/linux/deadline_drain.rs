@@ -19,7 +19,7 @@ use tidegate_model::{Duration, RequestId, Time};
 use super::deadline::Deadline;
 use crate::{Decision, Event, Full, Policy};
 
-/// The rule; see the module documentation.
+/// `deadline` with a drain for overdue requests; see the module documentation.
 #[derive(Debug)]
 pub struct DeadlineDrain {
     inner: Deadline,

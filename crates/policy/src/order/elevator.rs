@@ -47,7 +47,7 @@ pub(crate) struct Elevator {
     next: BinaryHeap<Waiting>,
     requests: Vec<Request>,
     free: Vec<usize>,
-    /// The position of the last request.
+    /// The position of the last request that was served.
     heads_at: u64,
     /// The number of newcomers that may still join the running sweep.
     newcomers_left: usize,

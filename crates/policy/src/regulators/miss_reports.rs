@@ -23,7 +23,7 @@ use tidegate_model::{Class, Duration, Plan, Request, Task, TaskIndex, Time};
 
 use super::bucket::Bucket;
 
-/// The state of one task.
+/// The state of one task's reports and contract.
 #[derive(Debug, Clone)]
 struct TaskReports {
     is_soft: bool,

@@ -210,7 +210,7 @@ fn bfq_strict_serves_the_real_time_class_at_the_next_request() {
     );
 }
 
-/// A service ends with its budget of 8 MiB.
+/// A service ends when its budget of 8 MiB is used.
 #[test]
 fn bfq_strict_serves_a_source_within_its_budget() {
     play(

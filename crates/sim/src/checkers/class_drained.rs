@@ -10,7 +10,8 @@ use super::position_order::kernel_class;
 use super::{Breach, ViolationLog};
 use crate::Observer;
 
-/// The kernel's `prio_aging_expire`.
+/// The kernel's `prio_aging_expire`: the wait after which a request of a lower class may be sent
+/// first.
 const AGED: Duration = Duration::from_ms(10_000);
 
 /// Checks that higher classes drain the drive first; see the module documentation.

@@ -9,7 +9,7 @@ use tidegate_model::{Duration, Time};
 /// Parts in a token.
 pub(super) const PARTS: u128 = 1_000_000_000;
 
-/// Steps by which a rate grows.
+/// The steps by which a rate grows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
     /// The instant of the next step.

@@ -20,31 +20,31 @@ pub enum Breach {
     /// Two requests have the same id.
     #[error("{id:?} was released twice")]
     ReleasedTwice {
-        /// The request.
+        /// The id that both requests have.
         id: RequestId,
     },
     /// A request that was not queued was dispatched.
     #[error("{id:?} was dispatched and was not queued")]
     DispatchedUnqueued {
-        /// The request.
+        /// The request that was dispatched.
         id: RequestId,
     },
     /// A request that was not queued was dropped.
     #[error("{id:?} was dropped and was not queued")]
     DroppedUnqueued {
-        /// The request.
+        /// The request that was dropped.
         id: RequestId,
     },
     /// A request that was not on the drive completed.
     #[error("{id:?} completed and was not in flight")]
     CompletedUndispatched {
-        /// The request.
+        /// The request that completed.
         id: RequestId,
     },
     /// A real-time request was lost.
     #[error("{id:?} never completed")]
     NeverCompleted {
-        /// The request.
+        /// The lost request.
         id: RequestId,
     },
     /// The drive had room, requests were queued, and nothing was sent.
@@ -58,7 +58,7 @@ pub enum Breach {
     /// A request was sent after a younger one.
     #[error("{id:?} was dispatched after the younger {younger:?}")]
     Overtaken {
-        /// The request.
+        /// The older request, which was sent later.
         id: RequestId,
         /// A request that was released later and dispatched earlier.
         younger: RequestId,
@@ -113,7 +113,7 @@ pub enum Breach {
     /// A request was dispatched while another had been on the drive for too long.
     #[error("{id:?} was dispatched while {overdue:?} was overdue on the drive")]
     OverdueJoined {
-        /// The request.
+        /// The request that was dispatched.
         id: RequestId,
         /// The request that is overdue.
         overdue: RequestId,
@@ -129,7 +129,7 @@ pub enum Breach {
     /// A request's tag was not the one that its policy gives to its class.
     #[error("{id:?} was dispatched with the tag {tag:?}")]
     WrongTag {
-        /// The request.
+        /// The request with the wrong tag.
         id: RequestId,
         /// The tag that the request had.
         tag: Tag,
@@ -139,13 +139,13 @@ pub enum Breach {
     BestEffortTooDeep {
         /// Number of best-effort requests on the drive.
         best_effort_count: u64,
-        /// The largest allowed number.
+        /// The largest allowed number of best-effort requests.
         depth_max: u64,
     },
     /// A request was dispatched while a request of a higher class waited.
     #[error("{id:?} was dispatched while a higher class waited")]
     ClassOvertook {
-        /// The request.
+        /// The request that was dispatched.
         id: RequestId,
     },
     /// A request was dispatched after the latest instant at which all deadlines were certain.
@@ -159,7 +159,7 @@ pub enum Breach {
     /// A dispatch after which a real-time request may be late: the dispatched request or another.
     #[error("{id:?} was dispatched, after which {waiting:?} may be late")]
     FallbackBroken {
-        /// The request.
+        /// The request that was dispatched.
         id: RequestId,
         /// The request that may be late.
         waiting: RequestId,
@@ -167,7 +167,7 @@ pub enum Breach {
     /// A request that is not next in its group of near deadlines was dispatched.
     #[error("{id:?} was dispatched while {expected:?} was next in its group")]
     OutOfGroupOrder {
-        /// The request.
+        /// The request that was dispatched.
         id: RequestId,
         /// The request that is next.
         expected: RequestId,
@@ -175,7 +175,7 @@ pub enum Breach {
     /// A request that is not next by its position was dispatched.
     #[error("{id:?} was dispatched while {expected:?} was next by position")]
     OutOfPosition {
-        /// The request.
+        /// The request that was dispatched.
         id: RequestId,
         /// The request that is next.
         expected: RequestId,
@@ -183,7 +183,7 @@ pub enum Breach {
     /// Another request was sent before one that had waited too long.
     #[error("{id:?} was dispatched and left {waiting:?}, whose turn was overdue")]
     ExpiredLeft {
-        /// The request.
+        /// The request that was sent.
         id: RequestId,
         /// The request that waited.
         waiting: RequestId,
@@ -191,7 +191,7 @@ pub enum Breach {
     /// A source sent for longer than its time slice while another waited.
     #[error("{id:?} was dispatched after its slice while source {} waited", waiting.0)]
     SliceExceeded {
-        /// The request.
+        /// The request that was sent after the slice.
         id: RequestId,
         /// The source that waited.
         waiting: TaskIndex,
@@ -199,7 +199,7 @@ pub enum Breach {
     /// A source sent while the drive was kept for another source.
     #[error("{id:?} was dispatched in the turn of source {}", kept_for.0)]
     TurnTaken {
-        /// The request.
+        /// The request that was sent.
         id: RequestId,
         /// The source that has the turn.
         kept_for: TaskIndex,
@@ -207,25 +207,25 @@ pub enum Breach {
     /// A shaper passed a request on without its tokens.
     #[error("{id:?} was passed on with {tokens_missing} tokens missing")]
     RateExceeded {
-        /// The request.
+        /// The request that was passed on.
         id: RequestId,
-        /// The tokens that it lacked, rounded up.
+        /// The tokens that the request lacked, rounded up.
         tokens_missing: u64,
     },
     /// A shaper held back a request that had its tokens.
     #[error("{id:?} was held back although it had its tokens")]
     HeldTooLong {
-        /// The request.
+        /// The request that was held back.
         id: RequestId,
     },
     /// More best-effort requests were served before a request than its order allows.
     #[error("{id:?} let {overtaken_by} requests of best effort pass; {overtaken_max} allowed")]
     WaitedTooLong {
-        /// The request.
+        /// The request that waited.
         id: RequestId,
         /// The number of best-effort requests dispatched since it was released.
         overtaken_by: u64,
-        /// The largest allowed number.
+        /// The largest allowed number of best-effort requests.
         overtaken_max: u64,
     },
     /// More requests were on the drive than allowed.
@@ -233,7 +233,7 @@ pub enum Breach {
     TooManyInFlight {
         /// Number of requests on the drive.
         in_flight_count: u64,
-        /// The largest allowed number.
+        /// The largest allowed number of requests on the drive.
         in_flight_max: u64,
     },
 }

@@ -46,9 +46,9 @@ impl fmt::Display for RequestKind {
 /// The residuals of one kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residual {
-    /// The kind.
+    /// The kind of request.
     pub kind: RequestKind,
-    /// The number of requests.
+    /// The number of requests of this kind.
     pub count: u64,
     /// The mean of the simulated time less the measured time, in nanoseconds, rounded towards zero.
     pub mean_ns: i64,

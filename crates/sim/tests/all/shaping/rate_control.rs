@@ -98,7 +98,7 @@ impl Hand {
         self.policy.observe(self.now(), Event::Notice { task, kind }).unwrap();
     }
 
-    /// Makes a real miss and reports it.
+    /// Makes a soft task miss a deadline and report the miss.
     fn miss(&mut self) {
         self.serve(SOFT, Class::Soft, true);
         self.report(SOFT, NoticeKind::DeadlineMissed);

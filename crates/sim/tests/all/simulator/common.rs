@@ -16,7 +16,7 @@ use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
 pub(crate) use crate::builders::{SIZE, any_op, at, load, ms, task};
 
-/// b(1) to b(4) in milliseconds.
+/// The times b(1) to b(4) in milliseconds.
 pub(crate) const TIMES_MS: [u64; 4] = [10, 16, 21, 27];
 
 pub(crate) fn table(times_ms: &[u64]) -> BatchTable {
@@ -176,7 +176,7 @@ pub(crate) enum Seen {
     Completed { id: RequestId, outcome: Outcome },
 }
 
-/// Records all events.
+/// An observer that records all events.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorder {
     pub(crate) seen: Vec<(Time, Seen)>,

@@ -12,7 +12,7 @@ use tidegate_sim::{Length, Observer, SimParams};
 
 use super::common::{SIZE, any_op, load, ms, plan, run, table, task, workload};
 
-/// Compares every batch with b.
+/// An observer that compares the time of every batch with b.
 struct BatchTimes<'a> {
     table: &'a BatchTable,
     dispatched: Time,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives that fail and policies that wait.
+//! Tests drives that fail and policies that wait.
 
 use std::collections::VecDeque;
 
