@@ -76,7 +76,7 @@ pub fn responses_with_best_effort(
 }
 
 /// Returns whether no bound can be within this deadline, because the last of the jobs that are
-/// released together, behind all closed loops, completes later.
+/// released together, behind all closed loops and one request of each open loop, completes later.
 pub(crate) fn exceeds_at_once(
     system: &System,
     ahead: &BestEffortAhead,

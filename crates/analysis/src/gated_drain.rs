@@ -22,9 +22,9 @@ const PAUSES: &str = "best effort gets nothing from the instant at which every t
      does: after a single best-effort request the drive could not be emptied and serve every task within the \
      shortest deadline (drain(1) + drain(n)); for one task of one request, adaptive-drain has no such wait";
 
-/// Returns the choice for several tasks.
-///
 /// Returns the best-effort depth and the bounds for several tasks.
+///
+/// # Bound
 /// n = sum of e_i, `W = max over 0 <= s < n of drain(s) + drain(n - s)`.
 /// - If W <= d_i <= p_i for every task: `R_i = d_i`.
 /// - Otherwise, if max(d_i, W) < p_i for every task: `R_i = max(d_i, W)`.

@@ -45,8 +45,8 @@ pub trait Quantity: Sized {
 
     /// Parses a text that a user wrote.
     ///
+    /// # Errors
     /// The fault, with advice on what to write instead.
-    /// The fault, and what to write instead.
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
         let help = || format!("write for example {}", Self::EXAMPLE);
