@@ -52,7 +52,7 @@ pub(super) struct ByClass {
     /// The kernel's `prio_aging_expire`: the wait after which a request of a lower class is sent
     /// first.
     aging_expire: Duration,
-    /// Returns the index of a class in `classes`.
+    /// The function that gives the index of a class in `classes`.
     priority: fn(Class) -> usize,
 }
 

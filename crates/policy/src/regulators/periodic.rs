@@ -74,7 +74,7 @@ impl SourceTiming {
         self.regular_count >= REGULAR_MIN
     }
 
-    /// Begins a burst.
+    /// Begins a burst of this source at `at`.
     fn begin_burst(&mut self, at: Time) {
         let gap_ns = at.since(self.burst_at).ns();
         let is_near = self.period_ns.abs_diff(gap_ns) <= self.period_ns / JITTER_PART;

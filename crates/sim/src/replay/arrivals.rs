@@ -28,7 +28,7 @@ names! {
 }
 
 impl TraceFormat {
-    /// Says what a trace in this format must contain.
+    /// Returns advice on the lines that a trace in this format must contain.
     pub const fn help(self) -> &'static str {
         match self {
             Self::Disksim => "write `arrival_ms device sector sectors flags`; flag 1 is a read",

@@ -57,7 +57,7 @@ pub struct Residual {
 /// Returns the mean residual of each kind of request that occurs.
 ///
 /// # Panics
-/// If the two lists of times are not as long as the trace.
+/// If `simulated` is not as long as the trace.
 pub fn residuals(trace: &[TraceRequest], simulated: &[Duration]) -> Vec<Residual> {
     assert_eq!(trace.len(), simulated.len(), "one time for each request");
     let mut sums: BTreeMap<RequestKind, (u64, i128)> = BTreeMap::new();

@@ -57,8 +57,8 @@ impl Account {
         self.taken.make_contiguous().sort_by_key(|taken| taken.returns);
     }
 
-    /// Returns the instant at which the queue's head may become eligible; `None` if the queue is
-    /// empty.
+    /// Returns the instant at which the queue's head becomes eligible, as its turn; `None` if the
+    /// queue is empty.
     pub(super) fn turn(&self, task: TaskIndex) -> Option<Turn> {
         let head = self.waiting.front()?;
         let at = head.eligible.max(self.last).max(self.token_at());
