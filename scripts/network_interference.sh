@@ -1,19 +1,21 @@
 #!/bin/sh
 # Measures the time that a network service takes from real-time tasks on this machine, and the
-# service's own share: two network namespaces joined by veth, threaded NAPI on one processor, a UDP
-# flood from the other.
+# service's own share: two network namespaces joined by veth, threaded NAPI on one processor, a flood
+# of packets from the other.
 #
 # usage: scripts/network_interference.sh TARGET_DIR [bounds|quality|all [FOLDER]]
 #
 #   bounds    measured demand and load without traffic, and with traffic: the service above the
-#             measuring thread, below it, and under `tidegate cpu serve` (figures 5.10, 5.12, 5.15);
-#             profiles go to FOLDER
+#             measuring thread, partly in interrupts (hybrid), below it, and under `tidegate cpu
+#             serve`; with pings also above it without replies (figures 5.10, 5.12, 5.14, 5.15).
+#             Profiles go to FOLDER
 #   quality   missed deadlines and lost heartbeats by execution time of a task, with the service
 #             in the background, in the foreground, and served (figures 5.16, 5.17)
 #
 # Needs root, two processors, ip, ethtool, python3. It creates its own namespaces and removes them;
-# it changes nothing outside them. BUDGET and PERIOD belong to the server, RATE limits the flood
-# (datagrams a second), SECONDS_EACH is the length of each run of quality.
+# it changes nothing outside them. BUDGET and PERIOD belong to the server. TRAFFIC is udp (default) or
+# ping, which the service also replies to; RATE limits the flood (packets a second). TRIALS is the
+# number of longest intervals of each profile, SECONDS_EACH the length of each run of quality.
 set -eu
 
 target=$1
@@ -25,6 +27,8 @@ heartbeats=$target/release/examples/heartbeats
 budget=${BUDGET:-2ms}
 period=${PERIOD:-10ms}
 rate=${RATE:-}
+traffic=${TRAFFIC:-udp}
+trials=${TRIALS:-100}
 seconds=${SECONDS_EACH:-4}
 
 skip() {
@@ -65,22 +69,36 @@ ip netns exec "$id-a" ethtool -K "$id" tso off
 ip netns exec "$id-b" ethtool -K "$id" gro on
 ip netns exec "$id-b" sh -c "echo 1 >/sys/class/net/$id/threaded" 2>"$work/error" ||
     skip "no threaded NAPI: $(cat "$work/error")"
-napi=$(ps -eLo tid,comm | awk -v name="napi/$id" 'index($2, name) == 1 { print $1 }')
-[ -n "$napi" ] || skip "NAPI has no thread"
-taskset -pc "$cpu" "$napi" >/dev/null
+# Finds the NAPI thread, which the kernel creates anew each time, and binds it to the processor.
+adopt() {
+    napi=$(ps -eLo tid,comm | awk -v name="napi/$id" 'index($2, name) == 1 { print $1 }')
+    [ -n "$napi" ] || skip "NAPI has no thread"
+    taskset -pc "$cpu" "$napi" >/dev/null
+}
+adopt
 
-# Runs the flood for $1 seconds, from the first processor.
+# Sends for $1 seconds, from the first processor.
+send() { ip netns exec "$id-a" taskset -c 0 python3 "$here/traffic.py" "$@"; }
+# Runs the flood for $1 seconds.
 flood() {
-    ip netns exec "$id-b" python3 "$here/udp_traffic.py" sink 9 "$1" &
-    pids="$pids $!"
-    sleep 0.2
-    ip netns exec "$id-a" taskset -c 0 python3 "$here/udp_traffic.py" flood 198.18.0.2 9 "$1" $rate \
-        >"$work/sent" &
+    if [ "$traffic" = ping ]; then
+        send ping 198.18.0.2 "$1" $rate >"$work/sent" &
+    else
+        ip netns exec "$id-b" python3 "$here/traffic.py" sink 9 "$1" &
+        pids="$pids $!"
+        sleep 0.2
+        send flood 198.18.0.2 9 "$1" $rate >"$work/sent" &
+    fi
     sender=$!
     pids="$pids $sender"
     sleep 0.3
 }
-executed() { cut -d' ' -f1 "/proc/$napi/schedstat"; }
+# Moves packets of the receiver to its processor as interrupts do, with the NAPI thread off (1) or on (0).
+hybrid() {
+    ip netns exec "$id-b" sh -c "echo $((1 - $1)) >/sys/class/net/$id/threaded
+        printf %x $(($1 << cpu)) >/sys/class/net/$id/queues/rx-0/rps_cpus"
+}
+executed() { cut -d' ' -f1 "/proc/$napi/schedstat" 2>/dev/null || echo 0; }
 received() { ip netns exec "$id-b" cat "/sys/class/net/$id/statistics/rx_packets"; }
 dropped() { ip netns exec "$id-a" cat "/sys/class/net/$id/statistics/tx_dropped"; }
 # Starts the server; its report goes to $work/served.
@@ -101,7 +119,7 @@ value() { sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" "$2" | head -n 1; }
 bound() {
     before_ns=$(executed); before_packets=$(received); before_dropped=$(dropped)
     begin=$(date +%s%N)
-    "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials 100 --seed 1 --name "$1" --json \
+    "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials "$trials" --seed 1 --name "$1" --json \
         ${folder:+-o "$folder/$1.cpu.toml" --svg "$folder/$1.svg"} >"$work/$1.json" 2>"$work/$1.log" ||
         { cat "$work/$1.log" >&2; exit 3; }
     took=$(($(date +%s%N) - begin))
@@ -126,20 +144,30 @@ for warning in found["warnings"]:
 PY
 }
 
+# Measures a profile beside the flood and prints it under the name $1.
+flooded() {
+    flood "$duration"
+    bound "$1"
+    wait "$sender"
+}
+
 bounds() {
+    # A trial takes 50 ms, and 16 % more for pauses.
+    duration=$((trials * 6 / 100 + 3))
     echo "The most stolen from a thread at priority 40, in ms; NAPI at 60 (above), 20 (below), served at 60"
     echo "                 o/oo  received   dropped  in 1ms in 10ms in 50ms  line %   as task e/p      load %   as task e/p       longest  steal"
     chrt -f -p 60 "$napi"
     bound quiet
-    flood 9
-    bound above
-    wait "$sender"
+    flooded above
+    if [ "$traffic" = ping ]; then
+        ip netns exec "$id-b" sh -c 'echo 1 >/proc/sys/net/ipv4/icmp_echo_ignore_all'
+        flooded no-reply
+        ip netns exec "$id-b" sh -c 'echo 0 >/proc/sys/net/ipv4/icmp_echo_ignore_all'
+    fi
     chrt -f -p 20 "$napi"
-    flood 9
-    bound below
-    wait "$sender"
+    flooded below
     chrt -o -p 0 "$napi"
-    flood 10
+    flood "$duration"
     serve
     bound served
     unserve
@@ -147,13 +175,16 @@ bounds() {
     echo "served: budget $budget in $period, at most $(value executed_in_period_ns_max "$work/served") ns in a" \
         "period, enforced at most $(value enforcement_delay_ns_max "$work/served") ns late; the manager" \
         "took $(value manager_ns "$work/served") ns of $(value wall_ns "$work/served") ns"
+    hybrid 1
+    flooded hybrid
+    hybrid 0
+    adopt
 }
 
 # Measures one line: configuration, execution time of task 2, priorities of tasks 1 and 2.
 one() {
     flood $((seconds + 2))
-    ip netns exec "$id-a" taskset -c 0 python3 "$here/udp_traffic.py" heartbeat 198.18.0.2 7 "$seconds" \
-        >"$work/beats" &
+    send heartbeat 198.18.0.2 7 "$seconds" >"$work/beats" &
     beats=$!
     pids="$pids $beats"
     ip netns exec "$id-b" "$heartbeats" "$cpu" "$3" "$4" "$2" "$seconds" 7 >"$work/one" 2>"$work/error"
@@ -175,9 +206,14 @@ quality() {
         echo "network_interference: the example is not built: cargo build --release -p tidegate-measure --example heartbeats" >&2
         exit 2
     }
-    echo "NAPI in the background (20), foreground (60), served (60, $budget in $period); tasks at 50 and 40"
+    echo "NAPI hybrid (interrupts and its softirq thread), in the background (20), foreground (60), served" \
+        "(60, $budget in $period); tasks at 50 and 40"
     echo "service       e2 ms  missed 2 %  missed 1 %  heartbeats   flood sent"
     for execution in ${EXECUTIONS:-1000 2000 3000 4000 5000 6000 7000}; do
+        hybrid 1
+        one hybrid "$execution" 50 40
+        hybrid 0
+        adopt
         chrt -f -p 20 "$napi"
         one background "$execution" 50 40
         chrt -f -p 60 "$napi"

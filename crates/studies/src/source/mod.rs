@@ -3,6 +3,7 @@
 
 mod check;
 mod cpu_check;
+mod cpu_profile;
 mod cpu_sim;
 mod demand;
 mod drive;
@@ -58,6 +59,8 @@ enum Source {
     CpuSim(cpu_sim::Parameters),
     /// The proof for a processor.
     CpuCheck(cpu_check::Parameters),
+    /// A processor's profile beside the study.
+    CpuProfile(cpu_profile::Parameters),
     /// The bounds on a task's demand for the processor.
     Demand(demand::Parameters),
     /// The figures of a drive file.
@@ -116,6 +119,7 @@ impl Source {
             Self::Check(it) => Box::new(it.run(point, surroundings)?),
             Self::CpuSim(it) => Box::new(it.run(point, surroundings)?),
             Self::CpuCheck(it) => Box::new(it.run(point, surroundings)?),
+            Self::CpuProfile(it) => Box::new(it.run(surroundings)?),
             Self::Demand(it) => Box::new(it),
             Self::Drive(it) => Box::new(it.run()?),
             Self::Profile(it) => Box::new(it.run(surroundings)?),
