@@ -39,7 +39,7 @@ pub struct CpuAssessment {
 pub enum CpuAnswer {
     /// Every job of every task, and of all work with a deadline, meets its deadline.
     Proven,
-    /// Some jobs may miss their deadlines.
+    /// Some jobs can miss their deadlines.
     NotProven,
     /// No job is known to miss its deadline, but some cannot be assessed.
     NotApplicable {

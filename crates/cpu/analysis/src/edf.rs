@@ -11,9 +11,9 @@ use super::response::STEPS_MAX;
 /// A source of jobs that have a deadline, counted from arrival, and can be blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdfSource {
-    /// Its demand.
+    /// The demand of the jobs.
     pub source: Source,
-    /// Its deadline.
+    /// The deadline, counted from the arrival.
     pub deadline: Duration,
     /// The longest time for which jobs with later deadlines can delay one of its jobs.
     pub blocking: Duration,
@@ -39,7 +39,7 @@ pub enum EdfVerdict {
 /// Tests whether the processor can execute everything that is due in any window.
 ///
 /// # Bound
-/// For every t at which a job may be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
+/// For every t at which a job can be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
 /// (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`, up to the end of the longest busy interval; o is
 /// the delay that occurs once (overruns), A the measured demand, and B the longest blocking of a
 /// task with D <= t.

@@ -10,7 +10,7 @@ use super::interference::MeasuredDemand;
 use super::level::Level;
 use super::response::STEPS_MAX;
 
-/// The longest time that a host may take: 36 years, as in files.
+/// The longest time that a host can take: 36 years, as in files.
 const TIME_NS_MAX: u64 = 1 << 60;
 
 /// Returns the host's times and their premises, given execution times and a profile of the

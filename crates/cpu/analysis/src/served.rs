@@ -144,7 +144,7 @@ impl Supply {
     /// ranges over the arrivals of the longest backlog.
     ///
     /// # Source
-    /// The same as for [`Supply::of`].
+    /// Own derivation, as for [`Supply::of`]: docs/theory/servers-as-tasks.md section 20.
     pub fn response_ns(
         &self,
         works: &[ServedWork],

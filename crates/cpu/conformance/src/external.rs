@@ -343,7 +343,7 @@ impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
     }
 }
 
-/// A server in another program.
+/// A server that the other program implements.
 struct Remote<R, W> {
     connection: Rc<RefCell<Connection<R, W>>>,
     answer: Reply,

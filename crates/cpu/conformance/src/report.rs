@@ -65,9 +65,9 @@ impl Failure {
 pub struct StreamResult {
     /// The stream's name.
     pub name: String,
-    /// Its description.
+    /// The stream's description.
     pub story: String,
-    /// Its verdict.
+    /// The stream's verdict.
     pub verdict: Verdict,
     /// A diagram of the execution.
     pub diagram: String,
@@ -78,7 +78,7 @@ pub struct StreamResult {
 pub struct FamilyReport {
     /// The family.
     pub family: DefectKind,
-    /// Its streams.
+    /// The results of the family's streams.
     pub streams: Vec<StreamResult>,
 }
 

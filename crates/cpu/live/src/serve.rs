@@ -53,9 +53,9 @@ pub struct ThreadServerParams {
 /// Why the service ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadServerEnd {
-    /// It was stopped.
+    /// The service was stopped.
     Stopped,
-    /// Its time limit was reached.
+    /// The service's time limit was reached.
     TimeOver,
     /// The thread has ended.
     ThreadGone,

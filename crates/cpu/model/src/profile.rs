@@ -22,7 +22,7 @@ const INTERVAL_NS_MAX: u64 = 86_400_000_000_000;
 /// A profile of one processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfile {
-    /// Its name, for human readers.
+    /// The profile's name, for human readers.
     pub name: String,
     /// The conditions of the measurement.
     pub conditions: CpuConditions,

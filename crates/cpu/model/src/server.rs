@@ -76,10 +76,10 @@ impl ServerKind {
 /// Whether a server that is out of budget may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// It does not execute.
+    /// The server does not execute.
     #[default]
     Never,
-    /// It executes at this priority, without using budget.
+    /// The server executes at this priority, without using budget.
     At(Priority),
 }
 
@@ -191,17 +191,17 @@ pub struct CpuServer {
     pub priority: Priority,
     /// The parameters of its rules.
     pub params: ServerParams,
-    /// Whether it executes when it is out of budget.
+    /// Whether the server executes when it is out of budget.
     pub background: Background,
     /// The longest time that less urgent threads delay the server, by holding locks or by disabling
     /// preemption.
     pub blocking: Duration,
-    /// The largest number of jobs that may wait for it, including the executing one; more are lost.
+    /// The largest number of queued jobs, including the executing one; further jobs are lost.
     pub queued_max: u32,
 }
 
 impl CpuServer {
-    /// The default number of jobs that may wait.
+    /// The default of `queued_max`.
     pub const QUEUED_MAX_DEFAULT: u32 = 65_536;
 
     /// Creates a server that does nothing when it is out of budget.

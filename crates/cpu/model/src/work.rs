@@ -6,7 +6,7 @@ use tidegate_model::units::Duration;
 /// When the jobs of a piece of work arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrivals {
-    /// One every `period`.
+    /// One job every `period`.
     Periodic {
         /// The time from one arrival to the next.
         period: Duration,

@@ -7,7 +7,7 @@
 //! as before are allowed.
 //!
 //! # Source
-//! Stanovich, dissertation, section 6.6.3. Correction 10: a chunk may only be moved to a later
+//! Stanovich, dissertation, section 6.6.3. Correction 10: a chunk can only be moved to a later
 //! time (observation 2), so two merged chunks take the later time.
 
 use super::replenishments::Replenishment;

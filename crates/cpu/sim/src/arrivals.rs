@@ -46,7 +46,7 @@ pub(super) struct TaskReleases {
     jitter: Duration,
     arrivals: TaskArrivals,
     random: Random,
-    /// The next arrival, and its release, which jitter may delay.
+    /// The next arrival, and its release, which jitter can delay.
     next: (Time, Time),
 }
 

@@ -16,7 +16,7 @@ use staircase::Staircase;
 
 use super::timing::Timing;
 
-/// The longest time stolen in one piece; the next piece may follow immediately.
+/// The longest time stolen in one piece; the next piece can follow immediately.
 const PIECE_MAX: Duration = Duration::from_ms(100);
 
 /// A source of stolen time, with its bound.

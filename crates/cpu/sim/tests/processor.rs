@@ -172,7 +172,7 @@ fn a_background_priority_uses_the_remaining_time() {
     assert_eq!((metrics.executed, metrics.background), (us(10), us(15)));
 }
 
-/// A charge may use up the budget with which a server would preempt; it then does not preempt,
+/// A charge can use up the budget with which a server would preempt; it then does not preempt,
 /// and no switch happens.
 #[test]
 fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
@@ -315,7 +315,7 @@ fn a_section_keeps_the_more_urgent_waiting() {
     workload.tasks.push(CpuTask { offset: us(50), ..task("middle", 1, 100, 2) });
     workload.tasks[1].priority = Priority(3);
     assert_eq!((runs(&workload, 1), runs(&workload, 2)), (2, 1));
-    // If all tasks may be blocked, the thread outside the workload has sections, too.
+    // If all tasks can be blocked, the thread outside the workload has sections, too.
     for task in &mut workload.tasks {
         task.blocking = us(5);
     }

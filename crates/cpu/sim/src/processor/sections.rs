@@ -5,7 +5,7 @@
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
 
-/// Returns whether any thread may be blocked.
+/// Returns whether any thread can be blocked.
 pub(super) fn is_blocking(workload: &CpuWorkload) -> bool {
     let of_tasks = workload.tasks.iter().map(|task| task.blocking);
     of_tasks.chain(workload.servers.iter().map(|server| server.blocking)).any(|it| !it.is_zero())
