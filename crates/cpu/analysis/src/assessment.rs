@@ -19,13 +19,14 @@ use super::threads::Threads;
 pub struct CpuAssessment {
     /// The answer for all tasks, and for work with a deadline.
     pub answer: CpuAnswer,
-    /// The assessment of each task, in order.
+    /// The assessment of each task, in the order of the workload.
     pub tasks: Vec<CpuThreadAssessment>,
-    /// The assessment of each server, in order: whether it gets its budget within each period.
+    /// The assessment of each server, in the order of the workload: whether it gets its budget
+    /// within each period.
     pub servers: Vec<CpuThreadAssessment>,
-    /// The assessment of each piece of work, in order.
+    /// The assessment of each piece of work, in the order of the workload.
     pub work: Vec<CpuThreadAssessment>,
-    /// The reason why the answer is no better.
+    /// The thread or window that keeps the answer from being better.
     pub limit: Option<CpuLimit>,
     /// The longest window from a critical instant whose demand the answer depends on.
     pub window: Duration,
@@ -33,16 +34,16 @@ pub struct CpuAssessment {
     pub premises: Premises,
 }
 
-/// The three answers; none is an error.
+/// The three answers; none of them is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CpuAnswer {
     /// Every job of every task, and of all work with a deadline, meets its deadline.
     Proven,
-    /// Some jobs may miss their deadlines.
+    /// Some jobs can miss their deadlines.
     NotProven,
     /// No job is known to miss its deadline, but some cannot be assessed.
     NotApplicable {
-        /// Why the first of them cannot be assessed.
+        /// Why the first such job cannot be assessed.
         reason: Objection,
     },
 }
@@ -60,13 +61,13 @@ impl CpuAssessment {
 /// A thread of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuThread {
-    /// A task, by its index.
+    /// A task, by its index in the workload.
     Task(usize),
-    /// Work, by its index.
+    /// A piece of work, by its index in the workload.
     Work(usize),
 }
 
-/// The reason why an answer is no better.
+/// The thread or window that keeps an answer from being better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuLimit {
     /// The thread with the smallest share of its deadline left.
@@ -75,12 +76,12 @@ pub enum CpuLimit {
     Deadline(CpuThread),
     /// A thread without any bound.
     NoBound(CpuThread),
-    /// Under EDF: a window in which more may be due than can be executed.
+    /// Under EDF: the length of a window in which more can be due than the processor can execute.
     Window(Duration),
 }
 
-/// Assesses everything that shares a processor; measured demand counts as more urgent than all of
-/// it.
+/// Assesses everything that shares a processor; measured demand counts as more urgent than all
+/// tasks and servers.
 ///
 /// # Complexity
 /// The cost of [`super::response()`] for every different task and server, plus the cost of
@@ -127,7 +128,7 @@ pub fn assess(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> CpuAssessm
     }
 }
 
-/// Assesses equal neighbours once: a file can contain thousands of them.
+/// Assesses each run of equal neighbours once, because a file can contain thousands of them.
 fn of_fixed_priority(workload: &CpuWorkload, threads: &Threads<'_>) -> Vec<CpuThreadAssessment> {
     let mut rows: Vec<CpuThreadAssessment> = Vec::with_capacity(workload.tasks.len());
     for (index, task) in workload.tasks.iter().enumerate() {
@@ -167,7 +168,7 @@ pub(super) fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssess
     }
 }
 
-/// Returns the row of a task or server with this deadline: under EDF the verdict is about all
+/// Returns the row of a task or server with this deadline. Under EDF one verdict covers all
 /// deadlines together.
 fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuThreadAssessment {
     let (bound, window) = match verdict {
@@ -179,8 +180,8 @@ fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuTh
     CpuThreadAssessment { window, ..CpuThreadAssessment::of_bound(bound, Some(deadline)) }
 }
 
-/// Returns the answer: a deadline that is exceeded, or has no bound, takes precedence over one that
-/// cannot be assessed.
+/// Returns the answer. A deadline that is exceeded, or a response without a bound, takes precedence
+/// over a deadline that cannot be assessed.
 fn answer(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> CpuAnswer {
     if tasks.is_empty() && work.iter().all(|row| row.deadline.is_none()) {
         return CpuAnswer::NotApplicable { reason: Objection::NothingDue };
@@ -264,7 +265,8 @@ pub(super) fn of_demand(
             text,
         ));
     }
-    // The measuring thread yields to no thread of its own priority, so it does not see them.
+    // The measuring thread does not yield to other threads of its own priority, so it does not see
+    // them.
     let unseen = measured.priority().zip(priority_min).filter(|(at, lowest)| *at >= lowest.0);
     if let Some((at, lowest)) = unseen {
         let which =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A sporadic source's demand for the processor from a critical instant on: inequalities 5.3.0.4 to
-//! 5.3.0.6 and, divided by the window, 5.3.0.8 and 5.3.0.9.
+//! The demand of a sporadic source for the processor, from a critical instant on: inequalities
+//! 5.3.0.4 to 5.3.0.6 and, divided by the window, 5.3.0.8 and 5.3.0.9.
 
 use tidegate_model::Duration;
 
@@ -18,7 +18,7 @@ pub struct Source {
 }
 
 tidegate_model::listed! {
-    /// The bounds on demand.
+    /// The bounds on a source's demand.
     pub enum DemandBound {
         /// 5.3.0.4: whole jobs.
         Ceil,
@@ -36,7 +36,7 @@ impl Source {
         Self { execution, period, jitter: Duration::ZERO }
     }
 
-    /// Returns the share of the processor that it needs in the long run.
+    /// Returns the share of the processor that the source needs in the long run.
     ///
     /// # Panics
     /// If the period is zero.
@@ -44,7 +44,7 @@ impl Source {
         Ratio::new(u128::from(self.execution.ns()), u128::from(self.period.ns()))
     }
 
-    /// Returns an upper bound on its execution in a window of this length that starts at a
+    /// Returns an upper bound on the source's execution in a window of this length that starts at a
     /// critical instant.
     ///
     /// # Equation
@@ -54,12 +54,12 @@ impl Source {
     ///
     /// # Source
     /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/theory/processors.md section 15.
-    /// **Correction:** the text calls them bounds on any window. For a task that can be delayed
-    /// they are not: with e = 4 and p = 10, executing in [6, 10) and [10, 14), it demands 8 of 8,
-    /// where the refined bound says 4.
+    /// **Correction:** the text calls them bounds on any window. They are not, for a task that can
+    /// be delayed: with e = 4 and p = 10, executing in [6, 10) and [10, 14), it demands 8 in a
+    /// window of 8, where the refined bound is 4.
     ///
     /// # Errors
-    /// `None` if it exceeds 128 bits.
+    /// `None` if the bound exceeds 128 bits.
     ///
     /// # Panics
     /// If the period is zero.
@@ -77,8 +77,8 @@ impl Source {
                 let demand = (reach / period).checked_mul(execution)?.checked_add(last)?;
                 Some(Ratio::whole(demand.min(width)))
             }
-            // The source needs more than the processor: the corners lie above the window, which
-            // limits the demand.
+            // The source needs more than the whole processor: the corners are above the window's
+            // length, which limits the demand.
             DemandBound::Linear if execution > period => Some(Ratio::whole(width)),
             DemandBound::Linear => {
                 let reach = reach + period - execution;

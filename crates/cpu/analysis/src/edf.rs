@@ -8,12 +8,12 @@ use super::interference::MeasuredDemand;
 use super::ratio::Ratio;
 use super::response::STEPS_MAX;
 
-/// A source whose jobs have a deadline, counted from arrival, and may be blocked.
+/// A source of jobs that have a deadline, counted from arrival, and can be blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdfSource {
-    /// Its demand.
+    /// The demand of the jobs.
     pub source: Source,
-    /// Its deadline.
+    /// The deadline, counted from the arrival.
     pub deadline: Duration,
     /// The longest time for which jobs with later deadlines can delay one of its jobs.
     pub blocking: Duration,
@@ -27,19 +27,19 @@ pub enum EdfVerdict {
         /// The longest busy interval; no longer window was examined.
         busy: Duration,
     },
-    /// In a window of this length more may be due than the processor can execute.
+    /// In a window of this length, more can be due than the processor can execute.
     Exceeded {
         /// The window's length.
         window: Duration,
     },
-    /// The tasks need more than the processor, or the search was stopped.
+    /// The tasks need more than the processor, or the search was stopped before its end.
     Unbounded,
 }
 
-/// Tests whether everything due in any window can be executed in it.
+/// Tests whether the processor can execute everything that is due in any window.
 ///
 /// # Bound
-/// For every t at which a job may be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
+/// For every t at which a job can be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
 /// (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`, up to the end of the longest busy interval; o is
 /// the delay that occurs once (overruns), A the measured demand, and B the longest blocking of a
 /// task with D <= t.
@@ -50,7 +50,7 @@ pub enum EdfVerdict {
 /// tasks without blocking or measured demand.
 ///
 /// # Complexity
-/// At most 2^22 evaluations of a source.
+/// At most 2^22 evaluations of one source's demand.
 ///
 /// # Panics
 /// If a period is zero.
@@ -85,7 +85,8 @@ impl Search<'_> {
             if demand > at {
                 return Some(EdfVerdict::Exceeded { window: Duration::from_ns(at) });
             }
-            // Demand does not decrease, so it exceeds no window from `demand` up to here.
+            // Demand never decreases with the window, so no window from `demand` up to here is
+            // exceeded.
             due = self.due_before(demand);
         }
         Some(EdfVerdict::Met { busy: Duration::from_ns(busy_ns) })
@@ -123,7 +124,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the latest instant before `end_ns` at which a job may be due.
+    /// Returns the latest instant before `end_ns` at which a job can be due.
     fn due_before(&self, end_ns: u64) -> Option<u64> {
         let latest = end_ns.checked_sub(1)?;
         let of_source = |it: &EdfSource| {
@@ -134,7 +135,7 @@ impl Search<'_> {
         self.sources.iter().filter_map(of_source).max()
     }
 
-    /// Returns the demand that may be due at `at_ns`, including all delays.
+    /// Returns the demand that can be due at `at_ns`, including all delays.
     fn demand_ns(&self, at_ns: u64) -> Option<u64> {
         let mut sum = self.once_ns.checked_add(self.measured_ns(at_ns)?)?;
         let mut blocking = 0;

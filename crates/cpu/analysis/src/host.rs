@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's time under measured interference: how long its threads take, given how long they
-//! execute.
+//! The host's time under measured interference: the response times of its threads, computed from
+//! their execution times.
 
 use tidegate_cpu_model::{CpuProfile, Priority};
 use tidegate_model::{Duration, FileError, HostInterference, HostSection, HostTime};
@@ -10,28 +10,28 @@ use super::interference::MeasuredDemand;
 use super::level::Level;
 use super::response::STEPS_MAX;
 
-/// The longest time that a host may take: 36 years, as in files.
+/// The longest time that a host can take: 36 years, as in files.
 const TIME_NS_MAX: u64 = 1 << 60;
 
 /// Returns the host's times and their premises, given execution times and a profile of the
 /// processor.
 ///
-/// # Bound
-/// For an execution time e, the least w with `w >= e + A(w)`, A as in
-/// [`MeasuredDemand::demand_ns`]: a thread that is ready throughout a window of w executes all but
-/// what others steal in it.
+/// For an execution time e, the least w with `w >= e + A(w)`, where A is
+/// [`MeasuredDemand::demand_ns`]. A thread that is ready throughout a window of length w executes
+/// for all of it except the time that is stolen.
 ///
 /// # Source
 /// `docs/theory/host-time.md` section 30, by equation 16.2 with one job and no other tasks.
 ///
 /// # Assumptions
-/// Every thread that is more urgent than the host's threads is in the profile: it ran during the
+/// The profile covers every thread that is more urgent than the host's threads: each ran during the
 /// measurement, at a priority above the measuring thread's. This function checks only that the
-/// profile names a priority, and that every thread of the host is above it.
+/// profile states a priority, and that every thread of the host is above it.
 ///
 /// # Errors
-/// If the profile lacks the bound, does not see all more urgent threads, or leaves the threads too
-/// little of the processor; with the position in the file that has the `[host]` table.
+/// If the profile lacks the bound, does not see all more urgent threads, or leaves the host's
+/// threads too little of the processor. The error has the position of the `[host]` table in the
+/// file.
 pub fn under_interference(
     executions: HostTime,
     interference: &HostInterference,

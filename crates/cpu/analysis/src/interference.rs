@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measured interference as a bound on demand: what a `*.cpu.toml` says about any window.
+//! Measured interference as a bound on demand: what a `*.cpu.toml` profile implies for any window.
 //!
 //! Interference is the demand of a service above every task, measured over windows of any phase. A
 //! window that starts at a critical instant is one of them, even if some task is more urgent than
 //! the service: from such an instant on, a service that waits executes no sooner than one that does
-//! not (docs/theory/processors.md section 17). If a task is more urgent, windows that start
-//! elsewhere may contain more, and nothing here describes them.
+//! not (docs/theory/processors.md section 17). If a task is more urgent than the service, windows
+//! that start elsewhere can contain more, and nothing here bounds them.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, InterferenceBound, StolenPoint, WHOLE_PPB};
 use tidegate_model::Duration;
 
 use super::ratio::Ratio;
 
-/// The time that may be stolen in windows of any length.
+/// A bound on the time that can be stolen in windows of any length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredDemand {
     name: String,
@@ -25,12 +25,12 @@ pub struct MeasuredDemand {
 enum Shape {
     /// A line, and the margin added to it.
     Line(DemandFit, Duration),
-    /// At least one point, by ascending length; the stolen times do not decrease, and each includes
-    /// the margin.
+    /// At least one point, in ascending order of length. The stolen times do not decrease, and each
+    /// includes the margin.
     Steps(Vec<StolenPoint>),
 }
 
-/// The profile lacks the requested fit.
+/// The profile does not have the requested fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the profile has no fit `{bound}`")]
 pub struct MissingFit {
@@ -42,7 +42,7 @@ impl MeasuredDemand {
     /// Creates the bound of a profile, raised by `margin` in every window.
     ///
     /// # Errors
-    /// If the profile lacks the fit; points always exist.
+    /// If the profile does not have the fit. The bound by points always exists.
     pub fn new(
         profile: &CpuProfile,
         bound: InterferenceBound,
@@ -68,8 +68,8 @@ impl MeasuredDemand {
         &self.name
     }
 
-    /// Returns the priority of the measuring thread: threads of this priority or a lower one are
-    /// not included.
+    /// Returns the SCHED_FIFO priority of the measuring thread; threads of this priority or a lower
+    /// one are not included. `None` if it had no real-time priority.
     pub fn priority(&self) -> Option<u32> {
         self.priority
     }
@@ -79,14 +79,14 @@ impl MeasuredDemand {
         self.longest
     }
 
-    /// Returns whether its statement about this window is extrapolated: beyond the longest
-    /// measured interval a line assumes that nothing worse can come, whereas points count such a
-    /// window as several.
+    /// Returns whether the bound for this window is extrapolated. Beyond the longest measured
+    /// interval, a line assumes that nothing worse can come, whereas points count such a window as
+    /// several shorter ones.
     pub fn is_extrapolated_in(&self, window: Duration) -> bool {
         window > self.longest && matches!(self.shape, Shape::Line(..))
     }
 
-    /// Returns the share that may be stolen in the long run.
+    /// Returns the share of the processor that can be stolen in the long run.
     pub fn utilization(&self) -> Ratio {
         match &self.shape {
             Shape::Line(fit, _) => {
@@ -98,14 +98,14 @@ impl MeasuredDemand {
         }
     }
 
-    /// Returns the time that may be stolen in a window of this length, in ns; not limited to the
-    /// window, and `None` beyond 64 bits.
+    /// Returns the time in ns that can be stolen in a window of this length, not limited to the
+    /// window; `None` beyond 64 bits.
     ///
     /// # Bound
-    /// A line: `c + ceil(u D)` plus the margin m. Points: y + m of the shortest interval of at
-    /// least D; beyond the longest L, `floor(D / L) (y(L) + m) + y(D mod L) + m`: the time stolen
-    /// in a window is at most the sum of the times stolen in its parts, and each part may have been
-    /// measured too low.
+    /// A line: `c + ceil(u D)` plus the margin m. Points: the y + m of the shortest interval that
+    /// is at least D long; beyond the longest interval L, `floor(D / L) (y(L) + m) + y(D mod L) +
+    /// m`. The time stolen in a window is at most the sum of the times stolen in its parts, and
+    /// each part can have been measured too low.
     ///
     /// # Source
     /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that may delay a thread of a given priority.
+//! Everything that can delay a thread of a given priority.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::demand::{DemandBound, Source};
 use super::interference::MeasuredDemand;
 use super::ratio::Ratio;
 
-/// Sources at least as urgent as a thread, and delays that occur once.
+/// The sources that are at least as urgent as a thread, and the delays that occur once.
 #[derive(Debug, Clone, Default)]
 pub struct Level<'a> {
     sources: BTreeMap<Source, u64>,
@@ -18,19 +18,19 @@ pub struct Level<'a> {
 }
 
 impl<'a> Level<'a> {
-    /// Creates a level with only the measured demand, which is above everything.
+    /// Creates a level with only the measured demand, which is more urgent than everything else.
     pub fn new(measured: &'a [MeasuredDemand]) -> Self {
         Self { measured, ..Self::default() }
     }
 
-    /// Adds a source that is at least as urgent.
+    /// Adds `count` equal sources that are at least as urgent as the thread.
     ///
     /// Equal priorities count as more urgent, so it does not matter how ties are broken.
     pub fn add(&mut self, source: Source, count: u64) {
         *self.sources.entry(source).or_default() += count;
     }
 
-    /// Removes one source, which is the thread itself.
+    /// Removes one source: the thread under analysis itself.
     ///
     /// # Panics
     /// If there is no such source.
@@ -48,8 +48,8 @@ impl<'a> Level<'a> {
         self.delay = self.delay.checked_add(delay).unwrap_or(Duration::MAX);
     }
 
-    /// Returns the demand, by one of the bounds and including delays, in a window of this length
-    /// that starts at a critical instant; `None` on overflow.
+    /// Returns the demand in a window of this length that starts at a critical instant, by one of
+    /// the bounds and including delays; `None` on overflow.
     pub fn demand(&self, bound: DemandBound, window: Duration) -> Option<Ratio> {
         let mut sum = Ratio::whole(u128::from(self.delay.ns()));
         for (source, &count) in &self.sources {
@@ -63,7 +63,7 @@ impl<'a> Level<'a> {
         Some(sum)
     }
 
-    /// Returns the long-run share of the processor; `None` on overflow.
+    /// Returns the share of the processor that the level needs in the long run; `None` on overflow.
     pub fn utilization(&self) -> Option<Ratio> {
         let mut sum = Ratio::ZERO;
         for (source, &count) in &self.sources {
@@ -72,12 +72,13 @@ impl<'a> Level<'a> {
         self.measured.iter().try_fold(sum, |sum, measured| sum.add_ceil(measured.utilization()))
     }
 
-    /// Returns the number of evaluations for one computation of the demand.
+    /// Returns the number of source evaluations that one computation of the demand takes.
     pub(super) fn width(&self) -> usize {
         self.sources.len() + self.measured.len() + 1
     }
 
-    /// Returns whole jobs in a window of this length plus every delay; `None` on overflow.
+    /// Returns the demand of whole jobs in a window of this length plus every delay; `None` on
+    /// overflow.
     pub(super) fn jobs_ns(&self, window_ns: u64) -> Option<u64> {
         let mut sum = self.delay.ns();
         for (source, &count) in &self.sources {
@@ -89,11 +90,12 @@ impl<'a> Level<'a> {
         Some(sum)
     }
 
-    /// Returns the least R with `R >= execution + demand(R)`, from `start_ns` on: the time by which
-    /// this much execution completes if it is less urgent than the level and is released at a
-    /// critical instant.
+    /// Returns the least R, from `start_ns` on, with `R >= execution + demand(R)`. By R, this much
+    /// execution completes if it is less urgent than the level and is released at a critical
+    /// instant.
     ///
-    /// `steps` is the number of evaluations left; `None` if they do not suffice, or on overflow.
+    /// `steps` is the number of evaluations left. Returns `None` if they do not suffice, or on
+    /// overflow.
     pub(super) fn completion_ns(
         &self,
         execution_ns: u64,

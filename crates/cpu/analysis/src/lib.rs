@@ -2,8 +2,8 @@
 //! Processor analysis: bounds for tasks, servers and the work behind servers.
 //!
 //! Chapter 5 of M. J. Stanovich's dissertation bounds a task's demand for the processor in a
-//! window, derives a load test from it, and adds measured demand; chapter 6 adds servers that
-//! behave like periodic tasks. docs/reference/processor.md explains it for users.
+//! window, derives a load test from the bound, and adds measured demand. Chapter 6 adds servers
+//! that behave like periodic tasks. docs/reference/processor.md explains the analysis for users.
 //! docs/theory/processors.md and docs/theory/servers-as-tasks.md prove it and list the differences
 //! from the text.
 //!

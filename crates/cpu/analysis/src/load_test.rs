@@ -8,7 +8,7 @@ use super::demand::{DemandBound, Source};
 use super::level::Level;
 use super::ratio::Ratio;
 
-/// The demand in the window from a task's release to its deadline, including its own job.
+/// The load of a task at its deadline: the demand, its own job included, in the window up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     demand: Ratio,
@@ -16,19 +16,19 @@ pub struct Load {
 }
 
 impl Load {
-    /// Returns whether it is at most 1: the task meets its deadline.
+    /// Returns whether the demand fits into the window, so that the task meets its deadline.
     pub fn is_met(self) -> bool {
         self.demand.is_at_most(u128::from(self.window.ns()))
     }
 
-    /// Returns parts per million, rounded up: above 1,000,000 if and only if the load is not met.
-    /// `None` for an empty window, or if no `u64` represents it.
+    /// Returns the load in parts per million, rounded up, so it exceeds 1,000,000 if and only if
+    /// the test fails. `None` for an empty window, or if a `u64` cannot represent the load.
     pub fn ppm(self) -> Option<u64> {
         if self.window.is_zero() {
             return None;
         }
         let ppm = self.demand.ppm_of(self.window.ns())?;
-        // Two roundings up: a load that is exactly met must not look exceeded.
+        // The load was rounded up twice: a load that is met exactly must not look exceeded.
         Some(if self.is_met() { ppm.min(1_000_000) } else { ppm.max(1_000_001) })
     }
 }
@@ -45,10 +45,10 @@ impl Load {
 /// every window.
 ///
 /// # Assumptions
-/// The deadline is not beyond the period, since the test considers one job. This is checked.
+/// The deadline is at most the period, because the test considers one job. This is checked.
 ///
 /// # Complexity
-/// One evaluation for each distinct source.
+/// One evaluation of the demand for each distinct source.
 pub fn load_test(
     level: &Level<'_>,
     own: &Source,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a thread cannot be assessed: the third answer.
+//! Why a thread cannot be assessed: the reason of the answer "not applicable".
 
 use tidegate_cpu_model::ServerKind;
 use tidegate_model::Duration;
 
-/// An assumption that fails.
+/// An assumption of the analysis that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Objection {
-    /// There is no task, and no work with a deadline.
+    /// The workload has no task, and no work with a deadline.
     #[error(
         "nothing in the file has a deadline: add a [[cpu_task]], or a `deadline` to a [[cpu_work]]"
     )]
@@ -21,7 +21,7 @@ pub enum Objection {
     ServerUnbounded {
         /// The server's name.
         server: String,
-        /// Its kind.
+        /// The server's kind.
         kind: ServerKind,
     },
     /// Work at a fixed priority, without a budget.
@@ -33,7 +33,7 @@ pub enum Objection {
         /// The server's name.
         server: String,
     },
-    /// A deferrable server that may switch for every arrival.
+    /// A deferrable server that can cause a context switch for every arrival.
     #[error(
         "server `{server}` is deferrable, so its number of switches is unbounded, and a switch costs \
          {switch}; write kind = \"sporadic\""
@@ -77,24 +77,24 @@ pub enum Objection {
         /// The server's kind.
         kind: ServerKind,
     },
-    /// The server itself may not get its budget in each period.
+    /// The server itself cannot be proven to get its budget in each period.
     #[error("server `{server}` cannot be proven to get its budget within each period")]
     ServerLate {
         /// The server's name.
         server: String,
     },
-    /// Charges and overruns may use up the budget.
+    /// Charges and overruns can use up the budget.
     #[error("charges and overruns may use up the whole budget of server `{server}`")]
     BudgetUsedUp {
         /// The server's name.
         server: String,
     },
-    /// Jobs may be rejected.
+    /// More jobs can wait than the server's queue has room for, so jobs can be rejected.
     #[error("more jobs may wait for server `{server}` than its queue of {queued_max} holds")]
     QueueTooShort {
         /// The server's name.
         server: String,
-        /// The number of jobs that its queue holds.
+        /// The number of jobs for which its queue has room.
         queued_max: u32,
     },
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The cost of context switches, charged to the thread that causes them.
 //!
-//! Each time a thread takes the processor it spends one switch. A job takes the processor once to
-//! start, and once more after each job that preempted it; that second switch is charged to the
-//! preempting job. So a job costs others its execution and two switches, and costs itself only one
+//! Each time a thread takes the processor, it spends one switch. A job takes the processor once to
+//! start, and once more after each job that preempted it; the preempting job is charged for that
+//! second switch. So a job costs others its execution and two switches, and costs itself only one
 //! switch (docs/theory/processors.md section 18).
 
 use tidegate_model::Duration;
@@ -25,7 +25,7 @@ pub(super) fn to_others(execution: Duration, switch: Duration) -> Option<Duratio
 /// its own switch, like any thread that starts or resumes after a preemption.
 pub(super) fn of_activation(switch: Duration, charge: Duration) -> Option<Duration> {
     let two = switch.checked_mul(2)?;
-    // A charge above two switches is lost to the server; no thread gains it.
+    // A charge of more than two switches is lost to the server; no other thread gains it.
     let unpaid = two.checked_sub(charge).unwrap_or_default();
     Some(unpaid.max(switch))
 }

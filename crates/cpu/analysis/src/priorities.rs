@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds priorities under which every deadline is met.
 //!
-//! Audsley's assignment fills the levels from the lowest: a thread gets a level if it meets its
-//! deadlines there with every thread that has none yet above it. A bound here depends on the set of
-//! more urgent threads and not on their order, and grows with that set, so no choice at a level can
-//! spoil a higher one: if any order is proven, this finds one.
+//! Audsley's assignment fills the levels from the lowest up. A thread gets a level if it meets its
+//! deadlines there with all threads that have no level yet above it. A bound here depends on the
+//! set of more urgent threads and not on their order, and grows with that set. So no choice at a
+//! level can spoil a higher level: if any order is proven, this algorithm finds one.
 //!
 //! Source: N. C. Audsley, "Optimal priority assignment and feasibility of static priority tasks
 //! with arbitrary start times", 1991.
@@ -16,23 +16,22 @@ use super::interference::MeasuredDemand;
 use super::thread_assessment::CpuThreadAssessment;
 use super::threads::Threads;
 
-/// More threads than this are not tried.
+/// The largest number of threads for which an order is searched.
 const THREADS_MAX: usize = 64;
 
-/// A thread with a priority of its own.
+/// A thread that needs a priority of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prioritised {
-    /// A task, by its index.
+    /// A task, by its index in the workload.
     Task(usize),
-    /// A server, by its index.
+    /// A server, by its index in the workload.
     Server(usize),
 }
 
 /// Returns an order of priorities, the most urgent first, under which every deadline is proven;
 /// `None` if there is none, for more than 64 threads, and under EDF, which has no priorities.
 ///
-/// Measured demand stays above all, and the levels at which servers execute in the background
-/// below.
+/// Measured demand stays above all threads, and the background levels of servers stay below them.
 ///
 /// # Complexity
 /// n^2 assessments of one thread.
@@ -67,11 +66,11 @@ pub fn fitting_priorities(
         order.push(thread);
     }
     order.reverse();
-    // Not taken for granted, because the argument rests on every bound's form.
+    // The order is checked, because the argument above depends on the form of every bound.
     (assess(&trial, measured).answer == CpuAnswer::Proven).then_some(order)
 }
 
-/// Returns whether a task meets its deadline, or the work of a server all of its deadlines.
+/// Returns whether a task meets its deadline, or all work of a server meets its deadlines.
 fn meets(workload: &CpuWorkload, measured: &[MeasuredDemand], thread: Prioritised) -> bool {
     let threads = Threads::of(workload, measured);
     match thread {

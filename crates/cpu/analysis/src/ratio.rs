@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Nonnegative fractions: loads and utilisations without rounding.
 
-/// A fraction, exact as long as its parts fit into 128 bits.
+/// A fraction that is exact as long as its parts fit into 128 bits.
 ///
 /// # Invariants
 /// The fractional part is reduced and below 1.
@@ -35,8 +35,8 @@ impl Ratio {
         Self { whole, numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
-    /// Returns the sum; if a common denominator would exceed 128 bits, `other`'s fraction is
-    /// rounded up to a whole number. `None` if whole numbers overflow too.
+    /// Returns the sum. If a common denominator would exceed 128 bits, the fractional part of
+    /// `other` is rounded up to a whole number. `None` if the whole numbers overflow too.
     pub fn add_ceil(self, other: Self) -> Option<Self> {
         let whole = self.whole.checked_add(other.whole)?;
         match self.add_fractions(other) {
@@ -57,7 +57,7 @@ impl Ratio {
     }
 
     /// Returns the product. If 128 bits cannot represent its fraction, the fractional part of this
-    /// number counts as 1; `None` if they cannot represent the whole part.
+    /// number counts as 1. `None` if 128 bits cannot represent the whole part.
     pub fn times_ceil(self, factor: u64) -> Option<Self> {
         let factor = u128::from(factor);
         let whole = self.whole.checked_mul(factor)?;
@@ -71,18 +71,18 @@ impl Ratio {
         }
     }
 
-    /// Returns the smaller of this and a whole number.
+    /// Returns the smaller of this fraction and a whole number.
     #[must_use]
     pub fn at_most(self, limit: u128) -> Self {
         if self.is_at_most(limit) { self } else { Self::whole(limit) }
     }
 
-    /// Returns whether it does not exceed a whole number.
+    /// Returns whether this fraction does not exceed a whole number.
     pub fn is_at_most(self, limit: u128) -> bool {
         self.whole < limit || (self.whole == limit && self.numerator == 0)
     }
 
-    /// Returns the least whole number that is not below it; `None` beyond 128 bits.
+    /// Returns the fraction rounded up to a whole number; `None` beyond 128 bits.
     pub fn ceil(self) -> Option<u128> {
         self.whole.checked_add(u128::from(self.numerator > 0))
     }
@@ -90,8 +90,8 @@ impl Ratio {
     /// Returns this divided by `divisor` in parts per million, rounded up; `None` if it exceeds
     /// 64 bits.
     ///
-    /// Two roundings, both upwards: at most 2 ppm too much, unless 128 bits are too few for a
-    /// fraction.
+    /// The result is rounded up twice, so it is at most 2 ppm too large, unless 128 bits are too
+    /// few for a fraction.
     pub fn ppm_of(self, divisor: u64) -> Option<u64> {
         let scaled = self.times_ceil(1_000_000)?.ceil()?;
         u64::try_from(scaled.div_ceil(u128::from(divisor.max(1)))).ok()
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(third.ppm_of(1), Some(333_334));
     }
 
-    /// If 128 bits cannot represent the common denominator, the sum is too large by less than 1.
+    /// If 128 bits cannot represent the common denominator, the sum is less than 1 too large.
     #[test]
     fn a_fraction_that_does_not_fit_is_rounded_up() {
         let (a, b) = (Ratio::new(1, u128::MAX), Ratio::new(1, u128::MAX - 1));

@@ -10,8 +10,8 @@ use tidegate_model::Verdict;
 /// The number of evaluations of one source's demand after which a search stops.
 pub(super) const STEPS_MAX: usize = 1 << 22;
 
-/// Returns the longest time from arrival to completion of a job of `own`, with `level` at least
-/// as urgent.
+/// Returns the longest time from arrival to completion of a job of `own`, delayed by the sources in
+/// `level`, which are at least as urgent.
 ///
 /// # Bound
 /// With w(q) the least w such that
@@ -26,7 +26,7 @@ pub(super) const STEPS_MAX: usize = 1 << 22;
 /// for sporadic tasks of different priorities without blocking or measured demand.
 ///
 /// # Complexity
-/// At most 2^22 evaluations of a source; if they do not suffice, there is no bound.
+/// At most 2^22 evaluations of one source's demand; if they do not suffice, there is no bound.
 ///
 /// # Panics
 /// If a period is zero.
@@ -35,7 +35,7 @@ pub fn response(level: &Level<'_>, own: &Source) -> Verdict {
 }
 
 /// Returns [`response`], and the longest window whose demand it depends on: up to the end of the
-/// busy interval, or to where the search stopped.
+/// busy interval, or up to the instant at which the search stopped.
 pub(super) fn response_and_window(level: &Level<'_>, own: &Source) -> (Verdict, Duration) {
     let with_own = || level.utilization()?.add_ceil(own.utilization());
     if with_own().is_none_or(|utilization| !utilization.is_at_most(1)) {
@@ -61,7 +61,7 @@ fn response_ns(level: &Level<'_>, own: &Source, horizon_ns: &mut u64) -> Option<
         *horizon_ns = completion;
         let from_first_arrival = completion.checked_add(jitter)?;
         let arrival = period.checked_mul(jobs - 1)?;
-        // A job that jitter releases together with the first has also arrived before the
+        // A job that jitter releases together with the first job has also arrived before the
         // completion.
         worst = worst.max(from_first_arrival.checked_sub(arrival)?);
         if from_first_arrival <= period.checked_mul(jobs)? {

@@ -13,14 +13,14 @@ use super::objection::Objection;
 use super::ratio::Ratio;
 use super::server::chunks_max;
 
-/// The number of rounds after which the search for the longest backlog, or through its arrivals,
-/// stops.
+/// The number of rounds after which the search for the longest backlog stops, and also the search
+/// through its arrivals.
 const ROUNDS_MAX: usize = 1 << 14;
 
 /// Work with bounded arrivals: at most `burst` jobs together, and bursts at least `gap` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServedWork {
-    /// The longest execution of one job.
+    /// The longest execution time of one job.
     pub execution: Duration,
     /// The least time from one burst to the next.
     pub gap: Duration,
@@ -57,7 +57,7 @@ impl ServedWork {
     }
 }
 
-/// Returns the largest burst and the least gap of ascending instants.
+/// Returns the least gap between ascending instants, and the largest burst.
 fn of_instants(instants: &[Duration]) -> (Duration, u64) {
     let mut gap = Duration::MAX;
     let mut burst = 1;
@@ -74,15 +74,15 @@ fn of_instants(instants: &[Duration]) -> (Duration, u64) {
     (gap, burst)
 }
 
-/// The execution that a server with a backlog is certain to get: `budget` in each `period`, the
-/// first one period after the backlog began.
+/// The execution that a server with a backlog is certain to get: `budget` in each `period`, where
+/// the first budget comes one period after the backlog began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supply {
     budget_ns: u64,
     period_ns: u64,
-    /// The most that was executed early and is charged to later budgets.
+    /// The most execution that was done early and is charged to later budgets.
     debt_ns: u64,
-    /// Additional periods that coalescing may take once.
+    /// The additional periods that coalescing can cost, once in a backlog.
     periods_more: u64,
     /// The server's own switches in the last period.
     switching_ns: u64,
@@ -92,15 +92,15 @@ impl Supply {
     /// Returns the supply of a server that gets its budget within each period.
     ///
     /// # Bound
-    /// With m chunks, preemption charge c and overrun o: budget C - m c, period T + m (c + o),
-    /// debt c + o. A polling or deferrable server owes its overrun and keeps its period.
-    /// Coalescing postpones replenishments by less than a period, once in a backlog.
+    /// With m chunks, preemption charge c and overrun o: budget C - m c, period T + m (c + o), debt
+    /// c + o. A polling or deferrable server owes its overrun and keeps its period. Coalescing
+    /// delays replenishments by less than a period, once in a backlog.
     ///
     /// # Source
     /// Own derivation from figures 6.3 to 6.5, docs/theory/servers-as-tasks.md section 20.
     ///
     /// # Errors
-    /// If the server's rules give no lower bound, or charges leave no budget.
+    /// If the server's rules guarantee no minimum, or the charges leave no budget.
     pub fn of(server: &CpuServer, workload: &CpuWorkload) -> Result<Self, Objection> {
         let params = &server.params;
         let (shifts, periods_more) = match params.kind {
@@ -121,7 +121,7 @@ impl Supply {
             let debt_ns = charge_ns.checked_add(workload.timer_latency.ns())?;
             let shift_ns = debt_ns.checked_mul(shifts)?;
             let budget_ns = params.budget.ns().checked_sub(charge_ns.checked_mul(activations)?)?;
-            // A chunk postponed by a whole period would be overtaken.
+            // A chunk postponed by a whole period could be overtaken by a later one.
             (budget_ns > 0 && shift_ns < params.period.ns()).then_some(())?;
             Some(Self {
                 budget_ns,
@@ -134,9 +134,9 @@ impl Supply {
         of_params().ok_or_else(used_up)
     }
 
-    /// Returns the longest time from arrival to completion of a job behind the server, first come
-    /// first served. `last` returns the longest time that a given execution within one budget takes
-    /// once the budget is available. `None` if there is no bound.
+    /// Returns the longest time from arrival to completion of a job behind the server, which serves
+    /// first come, first served. `last` returns the longest time that a given execution within one
+    /// budget takes once the budget is available. `None` if there is no bound.
     ///
     /// # Bound
     /// With W(x) the work that arrives in a closed window of length x,
@@ -144,7 +144,7 @@ impl Supply {
     /// ranges over the arrivals of the longest backlog.
     ///
     /// # Source
-    /// The same as for [`Supply::of`].
+    /// Own derivation, as for [`Supply::of`]: docs/theory/servers-as-tasks.md section 20.
     pub fn response_ns(
         &self,
         works: &[ServedWork],
@@ -170,7 +170,8 @@ impl Supply {
         None
     }
 
-    /// Returns whether arrivals do not exceed the supply in the long run; `None` on overflow.
+    /// Returns whether the arrivals need no more than the supply in the long run; `None` on
+    /// overflow.
     fn is_enough_for(&self, works: &[ServedWork]) -> Option<bool> {
         let mut sum = Ratio::ZERO;
         for work in works {
@@ -181,7 +182,7 @@ impl Supply {
         Some(sum.is_at_most(u128::from(self.budget_ns)))
     }
 
-    /// S: returns the time from the start of a backlog until this much of it is executed.
+    /// Returns S: the time from the start of a backlog until this much of it is executed.
     fn completion_ns(
         &self,
         demand_ns: u64,
@@ -200,11 +201,11 @@ fn demand_ns(works: &[ServedWork], window_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.demand_ns(window_ns)?))
 }
 
-/// Returns the least L by which all work that arrived before it is executed.
+/// Returns the least L at which all work that arrived before L is executed.
 fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u64> {
     let mut backlog_ns = 1;
     for _ in 0..ROUNDS_MAX {
-        // Counts arrivals strictly before the end, in a closed window that ends 1 ns earlier.
+        // Count the arrivals strictly before the end: a closed window that ends 1 ns earlier.
         let next = completion(backlog_ns - 1)?;
         if next <= backlog_ns {
             return Some(backlog_ns);
@@ -214,8 +215,8 @@ fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u6
     None
 }
 
-/// Returns how many jobs may wait at the same time if none waits longer than `response_ns`; `None`
-/// on overflow.
+/// Returns how many jobs can wait at the same time if no job waits longer than `response_ns`;
+/// `None` on overflow.
 pub(super) fn queued_max(works: &[ServedWork], response_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.jobs(response_ns)?))
 }

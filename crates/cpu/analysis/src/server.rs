@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An aperiodic server as others see it: a sporadic task (budget, period), and one overrun.
+//! An aperiodic server as others see it: a sporadic task (budget, period), plus one overrun.
 
 use tidegate_cpu_model::{Background, CpuServer, CpuWorkload, Priority, ServerKind};
 use tidegate_model::Duration;
@@ -13,7 +13,7 @@ use super::overhead;
 pub struct ServerLoad {
     /// The server as a sporadic task: e is its budget plus the cost of its activations.
     pub source: Source,
-    /// The most that it executes beyond the budget, once in any window: one enforcement delay.
+    /// The longest execution beyond the budget, once in any window: one enforcement delay.
     pub overrun: Duration,
 }
 
@@ -61,8 +61,8 @@ impl ServerLoad {
     }
 }
 
-/// Returns the largest number of chunks of a budget, which is how often a server with a backlog
-/// becomes active in a period.
+/// Returns the largest number of chunks of a server's budget. A server with a backlog becomes
+/// active at most this often in a period.
 pub(super) fn chunks_max(server: &CpuServer) -> u64 {
     if server.params.kind.has_replenishments() {
         u64::from(server.params.replenishments_max)

@@ -9,11 +9,11 @@ use super::objection::Objection;
 /// A thread's response-time bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CpuBound {
-    /// No job takes longer from arrival to completion.
+    /// No job takes longer than this from arrival to completion.
     Bounded(Duration),
     /// No bound was found.
     NoBound,
-    /// An assumption fails.
+    /// An assumption of the analysis does not hold.
     NotApplicable(Objection),
 }
 
@@ -23,9 +23,10 @@ pub struct CpuThreadAssessment {
     /// The results of the load test, in the order of [`super::DemandBound::ALL`]; `None` where the
     /// test does not apply.
     pub loads: [Option<Load>; 3],
-    /// The bound on its response time; under EDF the deadline, if it is met.
+    /// The bound on the thread's response time; under EDF it is the deadline, if that is met.
     pub bound: CpuBound,
-    /// The deadline of the comparison: for a server its period; work can have none.
+    /// The deadline to which the bound is compared: for a server its period. `None` for work
+    /// without a deadline.
     pub deadline: Option<Duration>,
     /// The longest window from a critical instant whose demand the bound depends on.
     pub window: Duration,
@@ -49,7 +50,7 @@ impl CpuThreadAssessment {
         }
     }
 
-    /// Returns whether its deadline is certain to be met; true if it has none.
+    /// Returns whether the deadline is certain to be met; true if there is no deadline.
     pub fn is_deadline_met(&self) -> bool {
         match (self.deadline, self.response_max()) {
             (Some(deadline), Some(response)) => response <= deadline,

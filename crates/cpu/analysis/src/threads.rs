@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The threads of a workload as sources of demand, with the cost of context switches.
+//! The threads of a workload as sources of demand, including the cost of context switches.
 
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
@@ -55,8 +55,8 @@ impl<'a> Threads<'a> {
         None
     }
 
-    /// Returns a task as its own response counts it, and everything at least as urgent; `None` on
-    /// overflow.
+    /// Returns a task as its own response time counts it, and everything else that is at least as
+    /// urgent; `None` on overflow.
     pub(super) fn task_level(&self, task: &CpuTask) -> Option<(Source, Level<'a>)> {
         let execution = overhead::to_others(task.execution, self.workload.switch)?;
         let as_others_see_it = Source { execution, period: task.period, jitter: task.jitter };
@@ -66,8 +66,8 @@ impl<'a> Threads<'a> {
         Some((Source { execution, ..as_others_see_it }, level))
     }
 
-    /// Returns everything at least as urgent as this priority, except the server `own`; `None` on
-    /// overflow.
+    /// Returns everything that is at least as urgent as this priority, except the server `own`;
+    /// `None` on overflow.
     fn level(&self, priority: Priority, own: Option<usize>) -> Option<Level<'a>> {
         let mut level = Level::new(self.measured);
         for (task, source) in self.workload.tasks.iter().zip(&self.tasks) {
@@ -85,7 +85,8 @@ impl<'a> Threads<'a> {
         Some(level)
     }
 
-    /// Returns everything at least as urgent as a server, and what blocks it; `None` on overflow.
+    /// Returns everything that is at least as urgent as a server, and its blocking; `None` on
+    /// overflow.
     fn server_level(&self, index: usize) -> Option<Level<'a>> {
         let server = &self.workload.servers[index];
         let mut level = self.level(server.priority, Some(index))?;
@@ -93,8 +94,8 @@ impl<'a> Threads<'a> {
         Some(level)
     }
 
-    /// Assesses whether a server gets its budget, and the cost of its activations, within each
-    /// period.
+    /// Assesses whether a server gets its budget, and the time that its activations cost, within
+    /// each period.
     pub(super) fn server(&self, index: usize) -> CpuThreadAssessment {
         let server = &self.workload.servers[index];
         let deadline = Some(server.params.period);
@@ -107,7 +108,7 @@ impl<'a> Threads<'a> {
         }
         let verdict = || {
             let execution = load.source.execution.checked_add(load.overrun)?;
-            // Its own back-to-back budgets do not delay each other.
+            // A server's own back-to-back budgets do not delay each other.
             let own = Source::new(execution, server.params.period);
             Some(response_and_window(&self.server_level(index)?, &own))
         };
@@ -124,7 +125,8 @@ impl<'a> Threads<'a> {
         CpuThreadAssessment { bound, window, ..CpuThreadAssessment::of_bound(None, None) }
     }
 
-    /// Returns the bound; raises `window` to the longest window whose demand it depends on.
+    /// Returns the bound, and raises `window` to the longest window whose demand the bound depends
+    /// on.
     fn served_bound(
         &self,
         index: usize,

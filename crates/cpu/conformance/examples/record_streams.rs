@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Writes the corrected server's behaviour into the stream files of the suite:
 //! `cargo run -p tidegate-cpu-conformance --example record_streams`. Review the result before
-//! committing it: others compare their implementations with these lines.
+//! committing it, because authors of other implementations compare them with these lines.
 
 use std::fs;
 use std::path::Path;

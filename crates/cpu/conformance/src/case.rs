@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The case that an implementation runs, and the results of its invariant checks.
+//! The case that an implementation runs, and the outcome of its invariant checks.
 
 use tidegate_cpu_model::{CpuWorkload, ServerParams};
 use tidegate_cpu_sim::Thread;
@@ -8,14 +8,14 @@ use tidegate_model::{Duration, Time};
 use crate::invariants::{Invariant, Violation};
 use crate::trace::TraceLine;
 
-/// A processor with one server, and the duration of its run.
+/// A processor with one server, and the duration of a run.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// The processor; its only server is the one under test.
     pub workload: CpuWorkload,
     /// The duration of the run.
     pub duration: Duration,
-    /// The seed of everything random.
+    /// The seed of all random draws.
     pub seed: u64,
 }
 
@@ -23,7 +23,7 @@ impl Case {
     /// Returns the parameters of the server under test.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the workload has no server.
     pub fn params(&self) -> &ServerParams {
         &self.workload.servers[0].params
     }
@@ -38,9 +38,9 @@ pub struct Outcome {
     pub checks: [u64; Invariant::COUNT],
     /// The number of simulated events.
     pub events: u64,
-    /// The calls of the server, if the case was recorded.
+    /// The calls of the server, if the case was recorded; otherwise empty.
     pub trace: Vec<TraceLine>,
-    /// The intervals in which each thread executed, if the case was recorded.
+    /// The intervals in which each thread executed, if the case was recorded; otherwise empty.
     pub executed: Vec<(Thread, Time, Time)>,
 }
 
@@ -50,7 +50,7 @@ impl Outcome {
         self.violations.iter().flatten()
     }
 
-    /// Returns whether this invariant held.
+    /// Returns whether this invariant was not violated.
     pub fn holds(&self, invariant: Invariant) -> bool {
         self.violations[invariant.index()].is_none()
     }

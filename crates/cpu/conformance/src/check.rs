@@ -10,10 +10,11 @@ use crate::case::{Case, Outcome};
 use crate::response::response_max;
 use crate::watch::Watch;
 
-/// Runs a server through a case; `is_recorded` keeps the events, for diagrams.
+/// Runs a server through a case. `is_recorded` keeps the calls and the execution, for diagrams.
 ///
 /// # Panics
-/// If the server has work and requests an alarm that is not after now: the calls would never end.
+/// If the server has work and requests an alarm that is not in the future: the calls would never
+/// end.
 pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Outcome {
     let bounds = bounds(&case.workload);
     let mut workload = case.workload.clone();
@@ -26,7 +27,8 @@ pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Ou
     watch.into_outcome(&run)
 }
 
-/// Returns the response-time bound of each task below the server.
+/// Returns the response-time bound of each task below the server; `None` for other tasks, and where
+/// there is no bound.
 fn bounds(workload: &CpuWorkload) -> Vec<Option<Duration>> {
     let priority = workload.servers[0].priority;
     let bound = |(index, task): (usize, &CpuTask)| {

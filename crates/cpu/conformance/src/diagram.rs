@@ -12,8 +12,8 @@ use crate::case::{Case, Outcome};
 /// The number of columns of a diagram.
 const COLUMNS: u64 = 100;
 
-/// Returns one row for each thread: `#` where it executes, `+` where it executes for part of the
-/// column.
+/// Returns one row for each thread. In a column, `#` means that the thread executes throughout, `+`
+/// that it executes for part of it.
 ///
 /// ```text
 ///               0         10us
@@ -41,7 +41,7 @@ pub fn diagram(case: &Case, outcome: &Outcome) -> String {
     text
 }
 
-/// The time represented by a column.
+/// The scale of a diagram: the time that one column represents.
 struct Scale {
     column_ns: u64,
     columns: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A server in another program, which communicates in lines of JSON.
+//! A server in another program, with which the suite exchanges lines of JSON.
 //!
 //! ```text
 //!  > {"new":{"budget_ns":4000,"period_ns":20000,"replenishments_max":20,"preemption_charge_ns":0}}
@@ -21,14 +21,14 @@ use tidegate_model::{Duration, Time};
 use crate::supports::{Supports, SupportsError};
 use crate::trace::{EventName, replenishments};
 
-/// The number of characters of an invalid answer that are shown.
+/// The number of characters of an invalid answer that an error shows.
 const SHOWN_CHARS: usize = 200;
 
 /// Why the other program cannot be tested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExternalError {
-    /// The program cannot be written to or read from.
+    /// Writing to the program, or reading from it, failed.
     #[error("cannot communicate with the program: {0}")]
     Io(#[from] io::Error),
     /// The log cannot be written.
@@ -53,7 +53,8 @@ pub enum ExternalError {
         /// The parser's error.
         source: serde_json::Error,
     },
-    /// The program has work and keeps requesting an immediate alarm: it does not conform.
+    /// The program requests an alarm that is not in the future although it has work: it does not
+    /// conform.
     #[error("alarm_ns is not after now_ns: the program answered `{answer}` to `{question}`")]
     Alarm {
         /// The question.
@@ -98,7 +99,8 @@ struct Reply {
     supports: Option<Declaration>,
 }
 
-/// The declaration of a program in its answers to `new`; an omitted part is not declared.
+/// The program's declaration in its answer to `new` of the parts that it supports. An omitted part
+/// is not declared.
 #[derive(Default, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Declaration {
@@ -133,11 +135,11 @@ impl Declaration {
     }
 }
 
-/// Answers the protocol's questions with this project's servers until the input ends: the other
-/// side of the protocol, for authors of implementations.
+/// Answers the protocol's questions with this project's servers until the input ends. This is the
+/// other side of the protocol, for authors of implementations.
 ///
 /// # Errors
-/// If reading or writing fails, or a line is not a question or precedes the first `new`.
+/// If reading or writing fails, a line is not a question, or an event precedes the first `new`.
 pub fn answer(
     kind: ServerKind,
     reader: impl BufRead,
@@ -219,15 +221,15 @@ impl Reply {
 }
 
 impl Question {
-    /// Returns whether this reply requests another event at the same instant. A blocked server gets
-    /// none.
+    /// Returns whether `answer` requests another event at the same instant. A blocked server is
+    /// sent no such event.
     fn is_asked_again_at_once(&self, answer: &Reply) -> bool {
         let Self::Event { now_ns, event, .. } = self else { return false };
         *event != EventName::Block && answer.alarm_ns.is_some_and(|alarm| alarm <= *now_ns)
     }
 }
 
-/// Returns the beginning of an answer, which may be long.
+/// Returns an answer for an error message, cut if it is long.
 fn shown(answer: &str) -> String {
     let answer = answer.trim_end();
     match answer.char_indices().nth(SHOWN_CHARS) {
@@ -241,7 +243,7 @@ struct Connection<R, W> {
     reader: R,
     writer: W,
     error: Option<ExternalError>,
-    /// Where every question and answer is written.
+    /// The log to which every question and answer is written.
     log: Option<Box<dyn Write>>,
 }
 
@@ -270,7 +272,8 @@ impl<R: BufRead, W: Write> Connection<R, W> {
         }
     }
 
-    /// After an error no question is sent: the server has no budget for the rest of the run.
+    /// Sends a question unless there was an error: then the server has no budget for the rest of
+    /// the run.
     fn ask_or_note(&mut self, question: &Question) -> Reply {
         if self.error.is_some() {
             return Reply::default();
@@ -305,7 +308,7 @@ impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
         self.connection.borrow_mut().log = Some(Box::new(log));
     }
 
-    /// Asks for a server once, to learn what the program declares; without a declaration this is
+    /// Asks for one server to learn which parts the program declares; without a declaration this is
     /// [`Supports::UNDECLARED`].
     pub fn supports(&self) -> Supports {
         let new = New {
@@ -334,13 +337,13 @@ impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
         Box::new(Remote { connection: Rc::clone(&self.connection), answer, period: params.period })
     }
 
-    /// Returns the first error, if there was one, which makes the report worthless.
+    /// Returns the first error, if there was one. An error makes the report worthless.
     pub fn take_error(&self) -> Option<ExternalError> {
         self.connection.borrow_mut().error.take()
     }
 }
 
-/// A server in another program.
+/// A server that the other program implements.
 struct Remote<R, W> {
     connection: Rc<RefCell<Connection<R, W>>>,
     answer: Reply,

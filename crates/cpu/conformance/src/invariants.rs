@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The invariants of every sporadic server, for any work.
+//! The invariants that every sporadic server must keep, with any work.
 
 use tidegate_model::{Duration, Time};
 
 tidegate_model::names! {
-    /// An invariant.
+    /// An invariant of a sporadic server.
     pub enum Invariant {
         /// I1: the replenishments always sum to the budget.
         Budget => "I1",
         /// I2: a server above all tasks executes in any window at most as much as a periodic task
         /// with its budget and period, plus one overrun.
         Window => "I2",
-        /// I3: no task below the server responds later than response-time analysis allows with the
-        /// server counted as such a task, plus one overrun.
+        /// I3: no task below the server responds later than response-time analysis allows, with the
+        /// server counted as such a task plus one overrun.
         Response => "I3",
         /// I4: replenishments are in order of time, no more are pending than allowed, and none is
         /// zero.
         Queue => "I4",
-        /// I5: merging keeps the sum of the chunks.
+        /// I5: merging chunks does not change their sum.
         Merging => "I5",
-        /// I6: a server that always has work and runs out of budget was given its budget before.
+        /// I6: a server that always has work and runs out of budget did receive its budget before.
         Liveness => "I6",
     }
 }
@@ -28,7 +28,7 @@ impl Invariant {
     /// The number of invariants.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Returns the index in lists.
+    /// Returns the invariant's index in lists.
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
@@ -40,7 +40,7 @@ pub enum Violation {
     /// A violation of [`Invariant::Budget`], I1.
     #[error("I1 at {}: the replenishments sum to {sum}, the budget is {budget}", at_text(*.at))]
     Budget {
-        /// The instant.
+        /// The instant of the violation.
         at: Time,
         /// The sum of the replenishments.
         sum: Duration,
@@ -57,9 +57,9 @@ pub enum Violation {
         from: Time,
         /// The window's end.
         to: Time,
-        /// The execution and the charges in it.
+        /// The execution and the charges in the window.
         executed: Duration,
-        /// The allowed amount.
+        /// The largest allowed amount.
         allowed: Duration,
     },
     /// A violation of [`Invariant::Response`], I3.
@@ -68,29 +68,29 @@ pub enum Violation {
         at_text(*.arrival)
     )]
     Response {
-        /// A task below the server.
+        /// The name of a task below the server.
         task: String,
         /// The arrival of the job.
         arrival: Time,
-        /// Its response time.
+        /// The job's response time.
         response: Duration,
-        /// The bound.
+        /// The bound on the response time.
         bound: Duration,
     },
-    /// I3, for a job that never completed.
+    /// A violation of I3 by a job that never completed.
     #[error(
         "I3: a job of `{task}` has not completed within its bound of {bound} when the run ends"
     )]
     Unanswered {
-        /// A task below the server.
+        /// The name of a task below the server.
         task: String,
-        /// The bound of its response time.
+        /// The bound on its response time.
         bound: Duration,
     },
     /// A violation of [`Invariant::Queue`], I4.
     #[error("I4 at {}: {what}", at_text(*.at))]
     Queue {
-        /// The instant.
+        /// The instant of the violation.
         at: Time,
         /// The fault of the queue.
         what: QueueFault,
@@ -98,11 +98,11 @@ pub enum Violation {
     /// A violation of [`Invariant::Merging`], I5.
     #[error("I5 at {}: chunks of {before} were merged to {after}", at_text(*.at))]
     Merging {
-        /// The instant.
+        /// The instant of the merging.
         at: Time,
-        /// The sum before.
+        /// The sum of the chunks before.
         before: Duration,
-        /// The sum after.
+        /// The sum of the chunks after.
         after: Duration,
     },
     /// A violation of [`Invariant::Liveness`], I6.
@@ -116,9 +116,9 @@ pub enum Violation {
         from: Time,
         /// The window's end.
         to: Time,
-        /// The execution and the charges in it.
+        /// The execution and the charges in the window.
         executed: Duration,
-        /// The least amount.
+        /// The least amount that the server must get.
         due: Duration,
     },
 }
@@ -129,15 +129,15 @@ pub enum QueueFault {
     /// The replenishments are out of order.
     #[error("the replenishments are not in order of time")]
     Unsorted,
-    /// There are too many.
+    /// There are too many pending replenishments.
     #[error("{count} replenishments are pending, but at most {max} are allowed")]
     TooMany {
-        /// The number.
+        /// The number of pending replenishments.
         count: usize,
-        /// The largest number.
+        /// The largest allowed number.
         max: u32,
     },
-    /// One is zero.
+    /// A replenishment has the amount zero.
     #[error("a replenishment of zero")]
     Zero,
 }
@@ -155,7 +155,7 @@ impl Violation {
         }
     }
 
-    /// Returns the instant at which it was seen; `None` for the end of the run.
+    /// Returns the instant at which the violation was detected; `None` for the end of the run.
     pub fn at(&self) -> Option<Time> {
         match self {
             Self::Budget { at, .. } | Self::Queue { at, .. } | Self::Merging { at, .. } => {

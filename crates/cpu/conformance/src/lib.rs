@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A conformance suite for sporadic servers: does an implementation execute at most as much as a
-//! periodic task with its budget and period?
+//! A conformance suite for sporadic servers, which tests whether an implementation executes at most
+//! as much as a periodic task with its budget and period.
 //!
-//! An implementation is any [`tidegate_cpu_servers::Server`]; [`external`] makes one from a
-//! program in any language that reads and writes lines. The suite executes it on a simulated
-//! processor, with streams that each expose one defect and with random ones, and checks the
-//! invariants I1 to I6 in every run. docs/reference/conformance.md is the manual.
+//! An implementation is any [`tidegate_cpu_servers::Server`]; [`external`] makes one from a program
+//! in any language that reads and writes lines. The suite runs it on a simulated processor, with
+//! streams that each expose one defect and with random cases, and checks the invariants I1 to I6 in
+//! every run. docs/reference/conformance.md is the manual.
 
 mod case;
 mod check;

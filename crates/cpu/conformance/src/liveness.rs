@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! I6: a server with work gets its budget. Without it a server that never executes would conform.
+//! I6: a server with work gets its budget. Without I6, a server that never executes would conform.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use tidegate_model::{Duration, Time};
 
 use crate::invariants::Violation;
 
-/// The number of ends of execution from which windows are built.
+/// The number of recent ends of execution at which checked windows can begin.
 const ENDS_MAX: usize = 64;
 
-/// An instant, and everything that the server was given until then.
+/// An instant, and the total that the server was given until then.
 #[derive(Debug, Clone, Copy)]
 struct Given {
     at: Time,
@@ -22,23 +22,24 @@ struct Given {
 /// The lower bound on the service of one server in one run.
 ///
 /// # Bound
-/// A server that had work throughout a window of length `D` and has no budget at the end was given
-/// at least `nC - O` in the window, with `n = ⌊(D - T) / (T + 2 O)⌋`, where `O` is one enforcement
-/// delay and one preemption charge. If no task is above the server this holds for every `n`;
-/// otherwise the tasks above may take its time while it has budget, and `n` is at most 1.
+/// A server that had work throughout a window of length `D`, and has no budget at its end, was
+/// given at least `nC - O` in the window, with `n = ⌊(D - T) / (T + 2 O)⌋`, where `O` is one
+/// enforcement delay and one preemption charge. If no task is above the server, this is true for
+/// every `n`. Otherwise the tasks above can take the processor while the server has budget, and `n`
+/// is at most 1.
 ///
 /// # Source
 /// Own derivation, docs/theory/sporadic-servers.md, section 25. Budget that is missing at the end
-/// was used: a unit that is used comes back one period after its activation, later only by what is
-/// borrowed (`O`), by what merging moves (`O`), and by `T` in all when chunks coalesce. A debt from
-/// before the window is at most `O`.
+/// was used. A unit that is used comes back one period after its activation. It is later only by
+/// the amount that is borrowed (`O`), by the amount that merging moves (`O`), and by `T` in total
+/// when chunks coalesce. A debt from before the window is at most `O`.
 #[derive(Debug)]
 pub(crate) struct Liveness {
     period: Duration,
     budget: Duration,
     overrun: Duration,
     windows_max: u64,
-    /// The start of the present work, and the ends of execution since.
+    /// The instant at which the present work began, and the recent ends of execution since then.
     ends: VecDeque<Given>,
     total: Duration,
     has_work: bool,
@@ -46,7 +47,7 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    /// Creates the check of a server whose overrun is at most `overrun`.
+    /// Creates the check for a server with these parameters and an overrun of at most `overrun`.
     pub(crate) fn new(params: &ServerParams, overrun: Duration, is_top: bool) -> Self {
         Self {
             period: params.period,
@@ -60,7 +61,7 @@ impl Liveness {
         }
     }
 
-    /// Counts what the server was given: execution, or a charge, that ends at this instant.
+    /// Counts execution or a charge that ends at `to` as given to the server.
     pub(crate) fn take(&mut self, to: Time, taken: Duration) {
         self.total += taken;
         if !self.has_work {
@@ -72,7 +73,7 @@ impl Liveness {
         }
     }
 
-    /// Follows an event; returns the result of a check if the server was out of budget until now.
+    /// Processes an event; returns the result of a check if the server was out of budget until now.
     pub(crate) fn observe(
         &mut self,
         now: Time,
@@ -95,7 +96,8 @@ impl Liveness {
 
     /// Checks the windows that end now, if the server has been out of budget until now.
     ///
-    /// Of all windows with the same execution, the longest begins at an end of execution.
+    /// Only windows that begin at an end of execution are checked: each is the longest with its
+    /// amount of execution.
     pub(crate) fn check(&self, now: Time) -> Option<Result<(), Violation>> {
         if !self.is_out {
             return None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs a program under test: starts it, connects to it, and ends it within a time limit whatever
-//! it does.
+//! Runs a program under test: starts it, connects to it, and ends it after a time limit even if it
+//! does not respond.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader};
@@ -16,16 +16,16 @@ use crate::external::External;
 /// A program that is running.
 pub struct Program {
     child: Arc<Mutex<Child>>,
-    /// Tells the watching thread that the tests are over.
+    /// The sender that tells the watching thread that the tests are over.
     over: Sender<()>,
     watch: JoinHandle<bool>,
 }
 
 impl Program {
-    /// Starts a program, and ends it after the time limit.
+    /// Starts a program, which is ended after the time limit.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the program cannot be started.
     ///
     /// # Panics
     /// If the command has no name.
@@ -55,7 +55,7 @@ impl Program {
 
     /// Ends the program; returns whether its time limit was reached first.
     pub fn end(self) -> bool {
-        // The watching thread may have ended already, and then nothing receives this.
+        // The watching thread may have ended already; then nothing receives this message.
         let _ = self.over.send(());
         let is_late = self.watch.join().unwrap_or(false);
         end(&self.child);
@@ -66,7 +66,7 @@ impl Program {
 /// Kills a child that is still running, and reaps it.
 fn end(child: &Mutex<Child>) {
     let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-    // Both fail only if it is already gone.
+    // Both calls fail only if the child is already gone.
     let _ = child.kill();
     let _ = child.wait();
 }

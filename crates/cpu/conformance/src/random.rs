@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random processors: a server of any size under any load, enforced up to three ticks late, alone
-//! or between tasks above and below it. A tick is a microsecond.
+//! Random processors for the suite: a server of any size under any load, with budgets enforced up
+//! to three ticks late, alone or between tasks above and below it. A tick is a microsecond.
 
 use tidegate_cpu_model::{
     Arrivals, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority, Scheduling,
@@ -40,7 +40,7 @@ pub fn random_case(seed: u64) -> Case {
     Case { workload, duration, seed }
 }
 
-/// Draws `least` to `most` ticks.
+/// Draws a duration of `least` to `most` ticks.
 fn ticks(random: &mut Random, least: u64, most: u64) -> Duration {
     Duration::from_us(least + random.below(most - least + 1))
 }
@@ -76,7 +76,7 @@ fn work(random: &mut Random, params: &ServerParams, number: u64) -> CpuWork {
     CpuWork::new(format!("work {number}"), 0, arrivals, execution)
 }
 
-/// Draws a task with an execution time of up to `3 / part` of its period.
+/// Draws a task whose execution time is at most `3 / part` of its period, or one tick.
 fn task(random: &mut Random, name: String, priority: u32, part: u64) -> CpuTask {
     let period = ticks(random, 20, 400);
     let execution = ticks(random, 1, (period.ns() / 1_000 * 3 / part).max(1));

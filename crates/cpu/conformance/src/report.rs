@@ -14,36 +14,37 @@ use crate::stream::{DefectKind, Stream, streams};
 use crate::supports::Supports;
 use crate::trace::TraceLine;
 
-/// An implementation under test: makes a server with these parameters and with its full budget at
+/// An implementation under test: creates a server with these parameters that has its full budget at
 /// instant 0.
 pub type Implementation<'a> = dyn FnMut(&ServerParams) -> Box<dyn Server + 'a> + 'a;
 
-/// The result of a stream for an implementation.
+/// The verdict of a stream on an implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The invariants hold, and every replenishment is as expected.
+    /// The invariants hold, and every call and its status are as expected.
     AsExpected,
-    /// The invariants hold; the implementation has different rules, which may be correct.
+    /// The invariants hold, but the calls differ: the implementation has different rules, which can
+    /// be correct.
     Differs {
         /// The index of the first call that differs, from 0.
         call: usize,
-        /// The expected call, unless the stream had ended.
+        /// The expected call; `None` if the stream expects no more calls.
         expected: Option<Box<TraceLine>>,
-        /// The actual call.
+        /// The actual call; `None` if there were no more calls.
         found: Option<Box<TraceLine>>,
     },
     /// An invariant is violated.
     Failed(Failure),
-    /// The implementation does not support the stream's server.
+    /// The implementation does not support the parameters of the stream's server.
     NotSupported,
 }
 
-/// A violation, and the calls that led to it.
+/// A violation of an invariant, and the calls that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The violation.
     pub violation: Violation,
-    /// The last calls of the server until then, at most eight.
+    /// The last calls of the server up to the violation, at most eight.
     pub calls: Vec<TraceLine>,
 }
 
@@ -64,20 +65,20 @@ impl Failure {
 pub struct StreamResult {
     /// The stream's name.
     pub name: String,
-    /// Its description.
+    /// The stream's description.
     pub story: String,
-    /// Its verdict.
+    /// The stream's verdict.
     pub verdict: Verdict,
-    /// A diagram of execution.
+    /// A diagram of the execution.
     pub diagram: String,
 }
 
-/// The streams of one family.
+/// The results of the streams of one family.
 #[derive(Debug, Clone)]
 pub struct FamilyReport {
     /// The family.
     pub family: DefectKind,
-    /// Its streams.
+    /// The results of the family's streams.
     pub streams: Vec<StreamResult>,
 }
 
@@ -119,7 +120,7 @@ pub struct Report {
     pub runs: u64,
     /// The number of simulated events in the random runs.
     pub events: u64,
-    /// The part that the implementation supports; the rest was not tested.
+    /// The optional parts that the implementation supports; nothing else was tested.
     pub supports: Supports,
 }
 
@@ -134,7 +135,7 @@ impl Report {
 /// Runs all streams, and random cases with seeds from `seed` on.
 ///
 /// # Panics
-/// As [`check`].
+/// In the same cases as [`check`].
 pub fn test(
     implementation: &mut Implementation<'_>,
     supports: &Supports,
@@ -159,12 +160,12 @@ pub fn test(
         supports: *supports,
     };
     for run in 0..runs {
-        // Seeds wrap at the end of their range, so every number is valid.
+        // Seeds wrap around at the end of their range, so every start is valid.
         let seed = seed.wrapping_add(run);
         let case = supports.fitted(random_case(seed));
         let outcome = check(&case, implementation(case.params()), false);
         if report.is_first_failure(&outcome) {
-            // Run it once more to record its calls.
+            // Run the case once more to record its calls.
             let recorded = check(&case, implementation(case.params()), true);
             report.add(seed, &outcome, &recorded.trace);
         } else {
@@ -199,7 +200,7 @@ fn test_stream(
 
 fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
     // Prefer a violation that affects threads: too much execution in a window, a late response, or
-    // too little service. It says more than a wrong sum of replenishments.
+    // too little service. It is more informative than a wrong sum of replenishments.
     let suffered = [Invariant::Window, Invariant::Response, Invariant::Liveness];
     let first = outcome.violations().find(|it| suffered.contains(&it.invariant()));
     if let Some(violation) = first.or(outcome.violations().next()) {
@@ -221,7 +222,7 @@ fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
 }
 
 impl Report {
-    /// Returns whether an invariant is violated that was not before.
+    /// Returns whether the outcome violates an invariant that no earlier run violated.
     fn is_first_failure(&self, outcome: &Outcome) -> bool {
         outcome.violations().any(|it| self.invariants[it.invariant().index()].first.is_none())
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The response-time bound that I3 checks against, written separately from `analysis`, so that an
-//! error would have to be made twice.
+//! The response-time bound that I3 checks against. It was written separately from `analysis`, so
+//! that an error would have to be made twice.
 
 use tidegate_cpu_model::{CpuWorkload, Priority};
 use tidegate_model::Duration;
 
-/// Returns the longest response of a task; `None` if it exceeds the task's period.
+/// Returns the response-time bound of a task; `None` if it exceeds the task's period.
 ///
 /// # Bound
-/// The least `R` with `R = C_i + O + Σ_j ⌈R / T_j⌉ C_j`, over the tasks and the servers of higher
-/// or equal priority, with each server as a task with its budget and period, where `O` is one
-/// enforcement delay and one preemption charge for each server.
+/// The least `R` with `R = C_i + O + Σ_j ⌈R / T_j⌉ C_j`, summed over the tasks and servers of
+/// higher or equal priority, where each server counts as a task with its budget and period. `O` is
+/// one enforcement delay and one preemption charge for each server.
 ///
 /// # Source
 /// Joseph and Pandya, "Finding Response Times in a Real-Time System", 1986; dissertation, 6.4.2.
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// Table 6.1: 10 + 2 · 20 + 49 = 99, and one tick more with an overrun of one.
+    /// Table 6.1: 10 + 2 · 20 + 49 = 99, and one tick more if the overrun is one tick.
     #[test]
     fn table_6_1_has_its_published_response() {
         let ms = Duration::from_ms;

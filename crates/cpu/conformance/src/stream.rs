@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Streams: small scenarios that each expose one defect, with the corrected server's behaviour.
-//! They are data files with one JSON object per line; docs/reference/conformance.md describes them.
+//! Streams: small scenarios that each expose one defect, with the behaviour of the corrected
+//! server. They are data files with one JSON object per line; docs/reference/conformance.md
+//! describes them.
 
 use serde::Deserialize;
 use tidegate_cpu_model::{
@@ -12,7 +13,7 @@ use tidegate_model::Duration;
 use crate::case::Case;
 use crate::trace::TraceLine;
 
-/// The priority of the server under test; tasks above and below are numbered from it.
+/// The priority of the server under test; tasks are numbered upwards and downwards from it.
 const SERVER_PRIORITY: u32 = 1_000;
 
 tidegate_model::names! {
@@ -20,29 +21,29 @@ tidegate_model::names! {
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum DefectKind {
-        /// Budget replenished earlier than a period after its activation.
+        /// Budget is replenished earlier than a period after its activation.
         PrematureReplenishment => "premature-replenishment",
-        /// Overruns that enlarge replenishments.
+        /// Overruns enlarge replenishments.
         BudgetAmplification => "budget-amplification",
-        /// A budget that is enforced late.
+        /// A budget is enforced late.
         Overrun => "overrun",
-        /// Budget that small jobs cut into many chunks, each of which costs a charged preemption.
+        /// Small jobs cut the budget into many chunks, each of which costs a charged preemption.
         Fragmentation => "fragmentation",
-        /// Budget that is lost without execution.
+        /// Budget is lost without execution.
         LostService => "lost-service",
     }
 }
 
-/// A stream.
+/// A scenario that exposes one defect.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// Its name.
+    /// The stream's name.
     pub name: String,
-    /// The defect that it exposes.
+    /// The kind of defect that the stream exposes.
     pub family: DefectKind,
-    /// Its description.
+    /// The stream's description.
     pub story: String,
-    /// The processor, and the duration.
+    /// The processor, and the duration of the run.
     pub case: Case,
     /// The calls of the corrected server, and its status after each.
     pub expected: Vec<TraceLine>,
@@ -52,7 +53,7 @@ pub struct Stream {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The line is of none of the four kinds.
+    /// The line is not of one of the four kinds.
     #[error("line {line}: {source}")]
     Line {
         /// The line's number, from 1.
@@ -60,7 +61,7 @@ pub enum StreamError {
         /// The parser's error.
         source: serde_json::Error,
     },
-    /// The first line does not describe the stream, or another line does.
+    /// The first line does not describe the stream, or a later line does.
     #[error("the first line does not describe the stream; start with {{\"stream\": ..}}")]
     HeadMissing,
     /// The server's parameters are invalid.
@@ -108,7 +109,7 @@ impl Stream {
     /// Reads the text of a stream file.
     ///
     /// # Errors
-    /// The first invalid line.
+    /// Returns the error of the first invalid line.
     pub fn parse(text: &str) -> Result<Self, StreamError> {
         let read = |(line, text): (usize, &str)| {
             serde_json::from_str(text)
@@ -148,7 +149,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// Returns the stream with all times multiplied, the expected ones too.
+    /// Returns the stream with all times multiplied by `factor`, including the expected ones.
     pub(crate) fn lengthened(mut self, factor: u64) -> Self {
         self.case = self.case.lengthened(factor);
         self.expected = self.expected.into_iter().map(|it| it.lengthened(factor)).collect();
@@ -186,7 +187,7 @@ fn job(number: usize, at_us: u64, execution_us: u64) -> CpuWork {
     )
 }
 
-/// The files, in the order of the families.
+/// The files of the streams, in the order of the families.
 const FILES: [&str; 19] = [
     include_str!("../streams/premature-table-6.1.jsonl"),
     include_str!("../streams/premature-figure-6.9.jsonl"),

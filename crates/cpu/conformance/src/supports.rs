@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The optional parts of the suite that an implementation supports, and the cases made from them.
+//! The optional parts of the suite that an implementation supports, and cases adapted to them.
 
 use tidegate_cpu_model::{Arrivals, CpuWorkload, Execution, ServerParams, TaskArrivals};
 use tidegate_model::{Duration, Random};
 
 use crate::case::Case;
 
-/// The longest granularity that the suite can test: its longest streams then last an hour.
+/// The longest granularity that the suite can test; its longest streams then take an hour.
 const GRANULARITY_MAX: Duration = Duration::from_ms(1_000);
 
 /// The optional parts that an implementation supports. The invariants are not optional.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supports {
-    /// Whether it charges preemptions to the budget.
+    /// Whether the implementation charges preemptions to the budget.
     pub preemption_charge: bool,
-    /// The least number of replenishments that it can be given.
+    /// The least number of replenishments that a server can be limited to.
     pub replenishments_min: u32,
-    /// The largest number of replenishments that it can be given.
+    /// The largest number of replenishments that a server can be limited to.
     pub replenishments_max: u32,
-    /// The unit of its times: every time in its tests is a multiple of it.
+    /// The unit of the implementation's times: every time in its tests is a multiple of the unit.
     pub granularity: Duration,
 }
 
@@ -45,7 +45,7 @@ pub enum SupportsError {
 }
 
 impl Supports {
-    /// The largest number of replenishments that any test uses, or more.
+    /// A number of replenishments that no test exceeds.
     pub const REPLENISHMENTS_ALL: u32 = ServerParams::REPLENISHMENTS_LIMIT;
 
     /// Everything that the suite can test.
@@ -56,15 +56,15 @@ impl Supports {
         granularity: Duration::from_ns(1),
     };
 
-    /// The assumption about a program that declares nothing: no charge, and at least two
-    /// replenishments. Several kernels need two; POSIX knows no charge.
+    /// The assumption about a program that declares nothing: no preemption charge, and at least two
+    /// replenishments. Several kernels need two, and POSIX has no charge.
     pub const UNDECLARED: Self =
         Self { preemption_charge: false, replenishments_min: 2, ..Self::ALL };
 
     /// Returns the declaration if it is usable.
     ///
     /// # Errors
-    /// The first part that is not.
+    /// Returns the error of the first invalid part.
     pub fn checked(self) -> Result<Self, SupportsError> {
         let Self { replenishments_min: min, replenishments_max: max, granularity, .. } = self;
         if min == 0 || min > max {
@@ -76,7 +76,7 @@ impl Supports {
         Ok(self)
     }
 
-    /// Returns whether everything is supported, so that nothing is left out.
+    /// Returns whether everything is supported, so that the suite omits nothing.
     pub fn is_all(&self) -> bool {
         *self == Self::ALL
     }
@@ -88,14 +88,14 @@ impl Supports {
                 .contains(&params.replenishments_max)
     }
 
-    /// Returns by how much times in microseconds are lengthened so that all are multiples of the
-    /// granularity: the least common multiple of both, in microseconds.
+    /// Returns the factor by which times in whole microseconds are multiplied so that all are
+    /// multiples of the granularity: the least common multiple of the two, in microseconds.
     pub(crate) fn factor(&self) -> u64 {
         let unit = self.granularity.ns();
         unit / greatest_common_divisor(unit, 1_000)
     }
 
-    /// Changes a random case so that its server and its instants are supported.
+    /// Changes a random case so that the implementation supports its server and its instants.
     pub(crate) fn fitted(&self, mut case: Case) -> Case {
         let params = &mut case.workload.servers[0].params;
         if !self.preemption_charge {
@@ -115,7 +115,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// Moves everything random in a case to whole microseconds, the suite's tick.
+/// Replaces all random times in a case by whole microseconds, the suite's tick.
 fn make_discrete(case: &mut Case) {
     let mut random = Random::new(case.seed, 1);
     let duration = case.duration;
@@ -128,7 +128,7 @@ fn make_discrete(case: &mut Case) {
             Arrivals::Bursty { burst, gap_mean } => (*burst, *gap_mean),
             Arrivals::At(_) => continue,
         };
-        // Uniform gaps of up to twice the mean; a mean below a tick is a tick.
+        // Gaps are uniform, up to twice the mean; a mean below a tick counts as one tick.
         let gap_us = gap.ns().div_ceil(1_000);
         let mut instants = Vec::new();
         let mut at = Duration::ZERO;
@@ -149,7 +149,7 @@ fn whole_us(time: Duration) -> Duration {
 }
 
 impl Case {
-    /// Returns the case with all times multiplied.
+    /// Returns the case with all times multiplied by `factor`.
     pub(crate) fn lengthened(mut self, factor: u64) -> Self {
         let workload = &mut self.workload;
         workload.timer_latency = workload.timer_latency * factor;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The calls of a server and its status after each: the lines of a stream's expectation.
+//! The calls of a server and its status after each call, as in the expected lines of a stream.
 
 use serde::{Deserialize, Serialize};
 use tidegate_cpu_servers::{Replenishment, ServerEvent};
 use tidegate_cpu_sim::ServerCall;
 use tidegate_model::{Duration, Time};
 
-/// An event, by the name that streams and the line protocol use.
+/// An event, with the name that streams and the line protocol use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventName {
@@ -60,11 +60,12 @@ pub struct TraceLine {
     /// For `dispatch`: whether it takes the processor from a thread that would have continued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preempts: bool,
-    /// How long the server may execute from now.
+    /// How long the server may execute from now on.
     pub budget_ns: u64,
-    /// The instant of the alarm that it requests.
+    /// The instant of the alarm that the server requests; `None` for no alarm.
     pub alarm_ns: Option<u64>,
-    /// Its whole budget: the instants from which it may be used, and the amounts.
+    /// The server's whole budget: pairs of the instant from which a part may be used, and its
+    /// amount.
     pub replenishments_ns: Vec<(u64, u64)>,
 }
 
@@ -84,7 +85,7 @@ impl TraceLine {
         }
     }
 
-    /// Returns the line with all times multiplied.
+    /// Returns the line with all times multiplied by `factor`.
     pub(crate) fn lengthened(mut self, factor: u64) -> Self {
         self.now_ns *= factor;
         self.executed_ns *= factor;
@@ -97,9 +98,9 @@ impl TraceLine {
         self
     }
 
-    /// Returns whether the call, and the server's status after it, are as expected. Omitted
-    /// replenishments are not compared, nor is the alarm of a server without work, which is never
-    /// delivered.
+    /// Returns whether the call, and the server's status after it, are as expected. Replenishments
+    /// are not compared if they are omitted. The alarm of a server without work is not compared
+    /// either, because it is never delivered.
     pub(crate) fn is_as_expected(&self, expected: &Self) -> bool {
         let told = !self.replenishments_ns.is_empty();
         let replenishments_ns =

@@ -13,11 +13,11 @@ use crate::invariants::{Invariant, QueueFault, Violation};
 use crate::liveness::Liveness;
 use crate::trace::TraceLine;
 
-/// The number of execution intervals from which windows are built: the intervals of the last few
+/// The number of recent execution intervals from which windows are built, which covers the last few
 /// dozen periods. The window that starts with the very first interval is also checked.
 const STRETCHES_MAX: usize = 64;
 
-/// An interval in which the server executed, or was charged.
+/// An interval in which the server executed or was charged.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     from: Time,
@@ -25,18 +25,19 @@ struct Stretch {
     taken: Duration,
 }
 
-/// The invariants of one run.
+/// The checks of the invariants in one run.
 pub(crate) struct Watch<'a> {
     case: &'a Case,
     params: ServerParams,
-    /// One enforcement delay, and one preemption charge that the budget did not cover.
+    /// The largest overrun: one enforcement delay, and one preemption charge that the budget did
+    /// not cover.
     overrun: Duration,
     /// Whether no task is above the server, so that I2 applies.
     is_top: bool,
-    /// The bounds of tasks below the server, for I3.
+    /// The response-time bound of each task below the server, for I3.
     bounds: Vec<Option<Duration>>,
     stretches: VecDeque<Stretch>,
-    /// Everything since its first execution: an excess may grow slowly.
+    /// All execution since the server first executed, because an excess can grow slowly.
     since_first: Option<Stretch>,
     replenishments: Vec<Replenishment>,
     /// The sum and the number of replenishments after the last call.
@@ -47,7 +48,8 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Creates a watch for a case in which tasks below the server have their bounds as deadlines.
+    /// Creates a watch for a case. In the simulated run, tasks below the server have their bounds
+    /// as deadlines.
     pub(crate) fn new(case: &'a Case, bounds: Vec<Option<Duration>>, is_recorded: bool) -> Self {
         let (tasks, server) = (&case.workload.tasks, &case.workload.servers[0]);
         let overrun = case.workload.timer_latency + server.params.preemption_charge;
@@ -74,7 +76,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Ends the run; finds the jobs below the server that never completed among the misses.
+    /// Ends the run, and reports the jobs below the server that missed their bound.
     pub(crate) fn into_outcome(mut self, run: &CpuRun) -> Outcome {
         self.outcome.events = run.events;
         let end = Time::ZERO + self.case.duration;
@@ -99,8 +101,9 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Checks I2 in windows from the start of each interval to the end of the last. These are the
-    /// shortest windows with their amount of execution, and the bound grows with the window.
+    /// Checks I2 in the windows from the start of each interval to the end of the last interval.
+    /// These are the shortest windows with their amount of execution, and the bound grows with the
+    /// window.
     fn check_windows(&mut self) {
         let Some(last) = self.stretches.back().copied() else { return };
         let excess = |from: Time, executed: Duration| {
@@ -141,7 +144,7 @@ impl<'a> Watch<'a> {
     /// Checks I1, I4 and I5, if the server reports its replenishments.
     fn check_replenishments(&mut self, at: Time) {
         let known = std::mem::take(&mut self.replenishments);
-        // A sum beyond `Duration::MAX` saturates, which is too much in any case.
+        // A sum beyond `Duration::MAX` saturates, which is above every budget.
         let add =
             |sum: Duration, it: &Replenishment| sum.checked_add(it.amount).unwrap_or(Duration::MAX);
         let sum = known.iter().fold(Duration::ZERO, add);
@@ -163,8 +166,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns the execution of a periodic task in a window: `jC + min(C, D − jT)`, `j = ⌊D/T⌋`. A
-/// charge takes no time here, so the window's length does not limit it.
+/// Returns the most execution of a periodic task in a window: `jC + min(C, D − jT)`, `j = ⌊D/T⌋`.
+/// If preemptions are charged, the last job counts in full, because a charge takes no time here.
 fn allowed(params: &ServerParams, window: Duration) -> Duration {
     let whole = window.ns() / params.period.ns();
     let rest = Duration::from_ns(window.ns() % params.period.ns());
@@ -180,7 +183,7 @@ fn queue_fault(known: &[Replenishment], now: Time, max: u32) -> Option<QueueFaul
     if known.iter().any(|it| it.amount.is_zero()) {
         return Some(QueueFault::Zero);
     }
-    // POSIX counts only pending replenishments; the available budget is at most one more.
+    // POSIX limits only pending replenishments; the available budget is at most one more.
     let count = known.iter().filter(|it| it.at > now).count();
     (u32::try_from(count).unwrap_or(u32::MAX) > max).then_some(QueueFault::TooMany { count, max })
 }
@@ -210,7 +213,8 @@ impl CpuObserver for Watch<'_> {
     }
 
     /// # Panics
-    /// If a server with work requests an immediate alarm: the calls would never end.
+    /// If a server with work requests an alarm that is not in the future: the calls would never
+    /// end.
     fn observed(&mut self, call: &ServerCall<'_>) {
         let (now, alarm) = (call.now, call.status.alarm);
         let is_over = call.event != ServerEvent::Block && alarm.is_some_and(|alarm| alarm <= now);

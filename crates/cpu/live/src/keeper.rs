@@ -10,20 +10,20 @@ use super::window::WindowMax;
 /// A sample of the thread, taken while the thread is not executing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// When it was taken.
+    /// The instant of the sample.
     pub now: Time,
-    /// The thread's total execution until then, since it began.
+    /// The thread's total execution from its start until that instant.
     pub executed: Duration,
-    /// Whether it wants to go on executing.
+    /// Whether the thread has more to execute.
     pub has_work: bool,
 }
 
-/// The instruction until the next check.
+/// The instruction for the thread until the next check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// Whether the thread has its priority.
+    /// Whether the thread has its real-time priority.
     pub is_raised: bool,
-    /// The latest time for the next check.
+    /// The latest instant for the next check.
     pub look_at: Time,
 }
 
@@ -48,11 +48,11 @@ pub struct KeeperCounts {
 /// The time resolution of a manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeeperLimits {
-    /// The least time between two checks; it adds as much to the enforcement delay.
+    /// The least time between two checks, which lengthens the enforcement delay by as much.
     pub grain: Duration,
-    /// How long a thread that has work at every check may go without executing before it counts as
-    /// having blocked in between, and is activated again. A window may exceed its bound by this
-    /// much.
+    /// The longest time for which a thread that has work at every check can go without executing
+    /// before it counts as having blocked in between, and is activated again. A window can exceed
+    /// its bound by this time.
     pub tolerance: Duration,
 }
 
@@ -63,7 +63,8 @@ struct Busy {
     executed: Duration,
 }
 
-/// The least that a thread without work is allowed, so that it never counts as out of budget.
+/// The least execution that a thread without work is allowed, so that it never counts as out of
+/// budget.
 const LEAST: Duration = Duration::from_ns(1);
 
 /// The rules of one thread.
@@ -92,7 +93,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Creates a server with its full budget, for a thread whose execution so far is in `first`.
+    /// Creates a keeper with a full budget, for a thread whose execution so far is in `first`.
     ///
     /// # Panics
     /// If the parameters are invalid ([`ServerParams::checked`]), or the kind loses its budget
@@ -121,7 +122,7 @@ impl Keeper {
     /// Processes a sample and returns what to do. O(replenishments).
     pub fn look(&mut self, sample: Sample) -> Order {
         let executed = sample.executed.checked_sub(self.seen).unwrap_or(Duration::ZERO);
-        // The kernel measures execution by another clock: limit it to the elapsed time.
+        // The kernel measures execution with another clock, so limit it to the elapsed time.
         let executed = executed.min(sample.now.since(self.looked_at));
         (self.seen, self.looked_at) = (sample.executed, sample.now);
         self.counts.looks += 1;
@@ -136,7 +137,8 @@ impl Keeper {
             self.server.observe(sample.now, Duration::ZERO, ServerEvent::Alarm);
             self.settle(sample);
             if self.has_work && !self.server.status(sample.now).budget.is_zero() {
-                // The thread takes the processor from others again, which is charged each time.
+                // The thread takes the processor from other threads again, which is charged each
+                // time.
                 let takes = ServerEvent::Dispatch { preempts: true };
                 self.server.observe(sample.now, Duration::ZERO, takes);
             }
@@ -149,16 +151,16 @@ impl Keeper {
     fn account(&mut self, sample: Sample, executed: Duration) {
         self.busy.executed += executed;
         self.held += executed;
-        // If the execution were reported in several pieces, with an activation for each rest, the
-        // budget would split into chunks and a hybrid would wait for the last of them: half of its
+        // If the execution were reported in several pieces, with an activation after each rest, the
+        // budget would split into chunks and a hybrid would wait for the last chunk: half of its
         // budget would be lost.
         let left = self.allowed.checked_sub(executed).unwrap_or(Duration::ZERO);
         if sample.has_work && left >= self.limits.grain {
             return;
         }
         if self.has_work || !self.held.is_zero() {
-            // The rest will be used up before the next check, so it counts as executed; otherwise
-            // each budget would end with an overrun.
+            // The remaining budget will be used up before the next check, so it counts as executed;
+            // otherwise each budget would end with an overrun.
             let forgone = if sample.has_work { left } else { Duration::ZERO };
             self.tell(sample.now, forgone);
             self.settle(sample);
@@ -169,10 +171,11 @@ impl Keeper {
     fn tell(&mut self, now: Time, forgone: Duration) {
         let held = std::mem::take(&mut self.held);
         if !held.is_zero() && (!self.has_work || self.has_rested(now)) {
-            // If the thread unblocked since then, it did so no later than at `began`: its execution
-            // fits behind, and no ns of it was executed later than in one interval from `began` on.
-            // The server gets no event for the earlier blocking: that would split off what an
-            // overrun borrowed as a separate chunk, for which a hybrid then waits.
+            // If the thread unblocked since then, it did so at `began` or earlier, because its
+            // execution must fit in. So no ns was executed later than in one interval from `began`
+            // on. The server gets no event for the earlier blocking: that would split off as a
+            // separate chunk the budget that an overrun borrowed, and a hybrid would wait for that
+            // chunk.
             let began = Time::from_ns(now.ns() - held.ns());
             self.has_work = true;
             self.busy = Busy { since: began, executed: held };
@@ -186,13 +189,13 @@ impl Keeper {
     }
 
     /// Returns whether a thread with work and the highest priority has not executed for longer than
-    /// is tolerated.
+    /// the tolerance.
     fn has_rested(&self, now: Time) -> bool {
         now.since(self.busy.since) > self.busy.executed + self.limits.tolerance
     }
 
-    /// Reports to the server that no work is left, unless it waits for a replenishment, which
-    /// must be reported with or without work.
+    /// Reports to the server that no work is left, unless the server waits for a replenishment,
+    /// which must be reported with or without work.
     fn settle(&mut self, sample: Sample) {
         let has_budget = !self.server.status(sample.now).budget.is_zero();
         if has_budget && self.has_work && !sample.has_work {
@@ -202,10 +205,10 @@ impl Keeper {
     }
 
     /// Merges everything replenished while the thread rests, as if it had unblocked and blocked
-    /// again: later checks are as rare as its full budget allows, not as frequent as the remnant
-    /// would require.
-    ///
-    /// This is safe: nothing was executed, and an activation that moves to a later instant makes no
+    /// again. Later checks are then as rare as the full budget allows, not as frequent as the
+    /// remnant would require.
+    /// This is safe, because nothing was executed, and moving an activation to a later instant
+    /// makes no replenishment earlier.
     /// replenishment earlier.
     fn renew(&mut self, now: Time) {
         if !self.has_work && self.held.is_zero() {
@@ -218,7 +221,7 @@ impl Keeper {
         self.renew(now);
         let status = self.server.status(now);
         // `held` is below the budget, or it would have been reported. A thread that rests will be
-        // charged for taking the processor, and may begin with any budget left.
+        // charged for taking the processor, and can begin with any budget left.
         let (charge, least) =
             if self.has_work { (Duration::ZERO, Duration::ZERO) } else { (self.charge, LEAST) };
         let spoken_for = self.held + charge;
@@ -265,7 +268,7 @@ mod tests {
         pending: u64,
         executed: u64,
         is_raised: bool,
-        /// Whether it executed at its priority, ns by ns.
+        /// Whether the thread executed at its priority, for each ns.
         foreground: Vec<bool>,
     }
 
@@ -299,8 +302,8 @@ mod tests {
         }
     }
 
-    /// Runs the thread under a keeper whose checks are late by each of `lateness` in turn; returns
-    /// when it executed at its priority, and the counts.
+    /// Runs the thread under a keeper whose checks are late by each element of `lateness` in turn.
+    /// Returns when the thread executed at its priority, and the counts.
     fn keep(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -323,8 +326,8 @@ mod tests {
         (thread.foreground, keeper.counts())
     }
 
-    /// Returns by how much the worst window exceeds the execution of a periodic task of that
-    /// size.
+    /// Returns by how much the worst window exceeds the execution of a periodic task with this
+    /// budget and period.
     fn excess(foreground: &[bool], budget: u64, period: u64) -> u64 {
         let mut until = vec![0_u64];
         for &runs in foreground {
@@ -349,7 +352,7 @@ mod tests {
     fn work_without_end_gets_its_budget_each_period() {
         let params = params(ServerKind::HybridGradual, 10, 50);
         let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[0], 1_003);
-        // Noticed at 10, at the first check: executed from 3 on, replenished at 60.
+        // The first check is at 10. The budget was used from 3 on, so it is replenished at 60.
         assert_eq!(excess(&foreground, 10, 50), 0);
         assert_eq!(counts.overrun_max, Duration::ZERO);
         assert_eq!((counts.window_max, counts.exhaustions), (NS(10), 20));
@@ -368,8 +371,8 @@ mod tests {
         found
     }
 
-    /// Goal: a polling server of 10 in 50 looks for work at 0, 50 and 100 only, loses what is not
-    /// used at once, and starts a late budget with the period.
+    /// Goal: a polling server of 10 in every 50 looks for work only at 0, 50 and 100, loses budget
+    /// that is not used at once, and counts a budget that begins late from the start of its period.
     #[test]
     fn a_polling_server_looks_once_a_period() {
         let params = params(ServerKind::Polling, 10, 50);
@@ -377,10 +380,11 @@ mod tests {
             ("later work waits", vec![(3, 100)], 0, vec![(50, 60), (100, 110)]),
             ("a thread that rests", vec![(0, 4), (6, 30)], 0, vec![(0, 4), (6, 10), (50, 56)]),
             ("one that blocks", vec![(0, 4), (12, 30)], 0, vec![(0, 4), (50, 60)]),
-            // Each check is late by 3: 3 of the next budget are owed, and 3 have passed.
+            // Each check is late by 3: the next budget owes 3, and another 3 of it have passed.
             ("late checks", vec![(0, 900)], 3, vec![(0, 13), (53, 60), (103, 110)]),
-            // It executed for less than its budget, but until 13. The execution after 10 is owed:
-            // otherwise two periods could end late, and a window exceed by two delays.
+            // The thread executed for less than its budget, but until 13. The execution after 10 is
+            // owed: otherwise two periods could end late, and a window could exceed its bound by
+            // two delays.
             ("late end", vec![(0, 1), (5, 100)], 3, vec![(0, 1), (5, 13), (53, 60), (103, 110)]),
         ] {
             let (foreground, _) = keep(&params, (1, 0), work, &[late], 130);
@@ -414,19 +418,19 @@ mod tests {
         assert!(counts.overrun_max > NS(3));
     }
 
-    /// Goal: the manager costs little. Once the budget is back, it checks a sleeping thread that
-    /// used most of its budget less often than the remnant would require.
+    /// Goal: the manager costs little. Once the budget is back, a sleeping thread that used most of
+    /// its budget is checked less often than the remnant would require.
     #[test]
     fn a_thread_that_rests_is_looked_at_once_a_budget() {
         let params = params(ServerKind::HybridGradual, 1_000, 10_000);
         let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
-        // For at most a period, the checks are as close as the remnant of 1; after that, a budget
-        // apart.
+        // For at most a period, the checks are 1 apart, as the remnant of 1 requires; after that,
+        // they are a budget apart.
         assert!(counts.looks <= 10_000 + 200, "{counts:?}");
     }
 
-    /// Runs an arbitrary thread: while raised it may execute in any ns, with or without work at a
-    /// check.
+    /// Runs an arbitrary thread: while raised it can execute in any ns, whether or not it has work
+    /// at a check.
     fn bound_by_nothing(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -445,8 +449,8 @@ mod tests {
             let begin = foreground.len() as u64;
             let look_at = order.look_at.ns().max(begin) + late;
             for now in begin..look_at {
-                // Three ns at a time: a thread that executes single ns would rest too often to
-                // matter.
+                // Three ns at a time: a thread that executes single ns would rest too often to test
+                // the bound.
                 let runs = pattern >> ((now - begin) / 3 % 64) & 1 == 1;
                 foreground.push(runs && order.is_raised);
                 executed += u64::from(runs);
@@ -485,7 +489,7 @@ mod tests {
         }
     }
 
-    /// Goal: the cost of losing the processor to this thread is charged to the budget, each time.
+    /// Goal: each time the thread takes the processor from another, its budget is charged.
     #[test]
     fn each_time_it_takes_the_processor_is_charged() {
         let kind = ServerKind::HybridGradual;
@@ -505,8 +509,8 @@ mod tests {
     }
 
     proptest! {
-        /// I2 for a manager that samples rarely: no window contains more than a periodic task and
-        /// one enforcement delay, for any thread.
+        /// I2 with a manager that checks rarely: in no window does any thread execute more than a
+        /// periodic task, plus one enforcement delay.
         #[test]
         fn no_window_has_more_than_a_periodic_task_and_one_delay(
             kind in kinds(), budget in 2_u64..12, more in 2_u64..30, grain in 1_u64..3,
@@ -527,8 +531,8 @@ mod tests {
             prop_assert!(counts.executed <= NS(executed));
         }
 
-        /// The same for a thread without limits: preempted, blocked between checks, or awake only
-        /// then.
+        /// I2 for an arbitrary thread: preempted, blocked between checks, or awake only between
+        /// checks.
         #[test]
         fn no_window_has_more_whatever_the_thread_does(
             kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
@@ -548,7 +552,7 @@ mod tests {
             let above = excess(&foreground, budget, period);
             let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
             prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
-            // The counts alone also bound the excess.
+            // The excess is also bounded by the counts alone.
             let told = counts.overrun_max.ns() + tolerance;
             prop_assert!(above <= told, "{} above, told {}", above, told);
         }

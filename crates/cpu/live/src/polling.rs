@@ -8,17 +8,17 @@ use tidegate_model::{Duration, Time};
 use super::keeper::{KeeperCounts, KeeperLimits, Order, Sample};
 use super::window::WindowMax;
 
-/// The rules of one thread: at each multiple of the period it is raised if it has work, until its
-/// budget is used up, or it has no work, or it has rested.
+/// The rules of one thread: at each multiple of the period, a thread with work is raised until it
+/// has used up its budget, has no more work, or has rested.
 ///
 /// The manager cannot tell whether a thread that did not execute was blocked or had to wait for a
 /// more urgent one. Both lose the budget: otherwise the thread could execute at the end of one
 /// period and again at the beginning of the next.
 ///
 /// # Invariants
-/// - The thread is raised only within the budget's length, and the tolerance, from the beginning
-///   of a period, or [`KeeperCounts::overrun_max`] shows how late the keeper lowered it.
-/// - A check that is late at the beginning of a period shortens that budget by as much.
+/// - The thread is raised for at most the budget's length plus the tolerance from the beginning of
+///   a period. If it was lowered later, [`KeeperCounts::overrun_max`] shows by how much.
+/// - A check that is late at the beginning of a period shortens that period's budget by the delay.
 pub struct PollingKeeper {
     server: Box<dyn Server + Send>,
     params: ServerParams,
@@ -27,7 +27,7 @@ pub struct PollingKeeper {
     looked_at: Time,
     /// When the current period began.
     began: Time,
-    /// Whether the server was told of work.
+    /// Whether the thread's work was reported to the server.
     has_work: bool,
     /// The time since the period's first check in which the thread did not execute.
     rested: Duration,
@@ -70,7 +70,7 @@ impl PollingKeeper {
         self.rested += elapsed - executed;
         let charged = self.account(sample.now, executed);
         let periods = sample.now.since(self.began).ns() / self.params.period.ns();
-        // The first check is the beginning of a period, too.
+        // The first check also begins a period.
         if periods > 0 || self.counts.looks == 1 {
             self.began += self.params.period * periods;
             self.begin(sample, charged);
@@ -80,11 +80,11 @@ impl PollingKeeper {
         self.order(sample.now)
     }
 
-    /// Counts execution; returns how much of the budget it costs.
+    /// Counts execution; returns how much of it is charged to the budget.
     ///
-    /// Execution after `raised_until` is owed to the next period even if the period's execution is
-    /// within its budget, because the thread rested before. Otherwise a window could begin with one
-    /// period that ends late and end with another. A rest within the tolerance is in the bound.
+    /// Execution after `raised_until` is owed to the next period even if the thread executed for
+    /// less than its budget because it rested. Otherwise a window could begin with one period that
+    /// ends late and end with another. The bound includes a rest within the tolerance.
     fn account(&mut self, now: Time, executed: Duration) -> Duration {
         let Some(until) = self.raised_until else {
             self.window.add(now, Duration::ZERO);
@@ -132,7 +132,7 @@ impl PollingKeeper {
         }
     }
 
-    /// Loses the rest of the budget until the next period.
+    /// Gives up the rest of the budget until the next period.
     fn lose(&mut self, now: Time) {
         self.has_work = false;
         self.server.observe(now, Duration::ZERO, ServerEvent::Block);
@@ -144,7 +144,7 @@ impl PollingKeeper {
         if self.has_work && !is_raised {
             self.counts.exhaustions += u64::from(self.raised_until.is_some());
             if !left.is_zero() {
-                // The rest would be used up before the next check, so it is forgone.
+                // The remaining budget would be used up before the next check, so it is given up.
                 self.lose(now);
             }
         }

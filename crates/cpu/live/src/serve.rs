@@ -15,21 +15,21 @@ use tidegate_platform::{Clock, Scheduling, ThreadId};
 use super::keeper::{KeeperCounts, KeeperLimits, Sample};
 use super::thread_keeper::ThreadKeeper;
 
-/// The manager's time resolution: a check takes about ten microseconds.
+/// The manager's time resolution; a check takes about ten microseconds.
 const LIMITS: KeeperLimits =
     KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
 
 /// The longest time between checks, so that the manager notices a stop request.
 const LOOK_MAX: Duration = Duration::from_ms(100);
 
-/// The scheduling of a thread that is out of budget. User space cannot stop it, so it continues
-/// when no real-time thread wants to run.
+/// The scheduling of a thread that is out of budget. User space cannot stop the thread, so it
+/// continues while no real-time thread wants to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// `SCHED_OTHER`: shares the rest with ordinary threads.
+    /// `SCHED_OTHER`: shares the remaining time with ordinary threads.
     #[default]
     Other,
-    /// `SCHED_IDLE`: takes what ordinary threads leave.
+    /// `SCHED_IDLE`: gets the time that ordinary threads leave unused.
     Idle,
 }
 
@@ -46,16 +46,16 @@ pub struct ThreadServerParams {
     pub server: ServerParams,
     /// The thread's scheduling when it is out of budget.
     pub background: Background,
-    /// The service ends after this time.
+    /// The time after which the service ends; `None` for no limit.
     pub time_limit: Option<Duration>,
 }
 
 /// Why the service ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadServerEnd {
-    /// It was stopped.
+    /// The service was stopped.
     Stopped,
-    /// Its time limit was reached.
+    /// The service's time limit was reached.
     TimeOver,
     /// The thread has ended.
     ThreadGone,
@@ -64,19 +64,19 @@ pub enum ThreadServerEnd {
 /// The report of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadServerReport {
-    /// Why it ended.
+    /// Why the service ended.
     pub end: ThreadServerEnd,
-    /// The thread's counts.
+    /// The counts of the thread's checks and execution.
     pub counts: KeeperCounts,
     /// How long the service lasted.
     pub took: Duration,
-    /// The execution of the manager itself.
+    /// The execution time of the manager itself.
     pub manager: Duration,
     /// The longest delay of a check.
     pub lateness_max: Duration,
     /// The thread's original scheduling, which is restored.
     pub before: Scheduling,
-    /// Why it could not be restored; `None` if it was, or if the thread has ended.
+    /// The property that could not be restored; `None` if all were, or if the thread has ended.
     pub not_put_back: Option<NotPutBack>,
 }
 
@@ -99,7 +99,7 @@ pub enum ThreadServerError {
     /// The server's parameters are invalid.
     #[error(transparent)]
     Params(#[from] ServerParamsError),
-    /// The kind does not fit, or guarantees nothing.
+    /// A server of this kind cannot manage a thread, or guarantees nothing to other threads.
     #[error(
         "a {kind} server cannot manage a thread; write sporadic, hybrid-immediate, hybrid-gradual or polling"
     )]
@@ -107,7 +107,7 @@ pub enum ThreadServerError {
         /// The kind.
         kind: ServerKind,
     },
-    /// The budget would be used up before the next check.
+    /// The budget is so small that it would be used up before the next check.
     #[error(
         "the budget {budget} is too small: a manager in user space checks at most every {grain}"
     )]
@@ -125,7 +125,8 @@ pub enum ThreadServerError {
         /// The kernel's error.
         reason: String,
     },
-    /// The thread has a manager: a second one would restore the scheduling that the first one set.
+    /// The thread already has a manager. A second one would restore the scheduling that the first
+    /// one set.
     #[error("thread {thread} is already served by another process")]
     Served {
         /// The thread.
@@ -137,9 +138,9 @@ pub enum ThreadServerError {
         tidegate_platform::privileges::advice("run as root, or with CAP_SYS_NICE")
     )]
     Manager {
-        /// Its priority.
+        /// The manager's priority.
         priority: u8,
-        /// Its processor.
+        /// The thread's processor.
         cpu: u32,
         /// The kernel's error.
         reason: String,
@@ -156,12 +157,12 @@ pub enum ThreadServerError {
     },
 }
 
-/// Serves until `stop`, the time limit, or the end of the thread; then it restores the thread's
-/// scheduling, even after a panic. The calling thread becomes the manager: afterwards it is pinned,
-/// with a real-time priority and locked memory.
+/// Serves the thread until `stop` is set, the time limit is reached, or the thread ends. Then it
+/// restores the thread's scheduling, even after a panic. The calling thread becomes the manager:
+/// afterwards it is pinned, with a real-time priority and locked memory.
 ///
 /// The manager calls `begin` once every permission has been granted, before the thread has any
-/// budget; it must not block.
+/// budget; `begin` must not block.
 ///
 /// After SIGKILL nothing is restored: the thread keeps its last scheduling.
 ///
@@ -274,8 +275,8 @@ fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> 
 struct HeldThread {
     thread: ThreadId,
     before: Scheduling,
-    /// Its processors, if it was moved. A kernel thread may be bound to its processor; even setting
-    /// the same processor then fails.
+    /// The thread's original processors, if it was moved. A kernel thread can be bound to its
+    /// processor; even setting the same processor then fails.
     moved_from: Option<Affinity>,
     raised: Scheduling,
     lowered: Scheduling,
@@ -294,7 +295,8 @@ impl HeldThread {
             Background::Other => Scheduling::other(),
             Background::Idle => Scheduling::idle(),
         };
-        // A thread that the served thread starts has no budget, so it gets no priority either.
+        // A thread that the served thread starts has no budget, so it does not inherit the
+        // priority.
         let lowered = lowered.with_reset_on_fork();
         let raised = Scheduling::fifo(params.priority).with_reset_on_fork();
         let only = Affinity::only(params.cpu).expect("the manager is there");
@@ -340,8 +342,8 @@ impl HeldThread {
         self.is_put_back = true;
         let thread = Some(self.thread);
         let scheduled = self.before.apply(thread).or_else(|error| match error {
-            // A thread whose priority depends on `ulimit -r` alone may not let children inherit it
-            // again.
+            // A thread that has its priority only by `ulimit -r` may not be allowed to clear the
+            // reset-on-fork flag again.
             Errno::PERM => self.before.with_reset_on_fork().apply(thread),
             error => Err(error),
         });
@@ -354,7 +356,7 @@ impl HeldThread {
 
 impl Drop for HeldThread {
     fn drop(&mut self) {
-        // After a panic or an early error nothing can receive another error.
+        // After a panic or an early error, no caller can receive this error.
         let _ = self.put_back();
     }
 }
@@ -381,7 +383,7 @@ mod tests {
         }
     }
 
-    /// Executes until the flag is set; first sends its own thread id.
+    /// Keeps the processor busy until the flag is set; first sends its own thread id.
     fn busy(stop: &AtomicBool, tell: &mpsc::Sender<ThreadId>) {
         tell.send(ThreadId::this()).unwrap();
         while !stop.load(Ordering::Relaxed) {
@@ -389,8 +391,8 @@ mod tests {
         }
     }
 
-    /// Goal: a thread that always wants to execute gets its budget at its priority, according to
-    /// the kernel's own account, and is restored afterwards. The report contains the host's
+    /// Goal: a thread that always wants to execute gets its budget at its priority, as the kernel's
+    /// own accounting confirms, and is restored afterwards. The report contains the host's
     /// lateness.
     #[test]
     fn a_greedy_thread_is_kept_within_its_budget_and_put_back() {
@@ -445,9 +447,9 @@ mod tests {
         assert_eq!(started.real_time_priority(), None);
     }
 
-    /// Goal: unchanged processors are not set again, because bound kernel threads refuse that.
-    /// Method: the processors are changed during the service, and must stay changed. The test
-    /// changes no priority, so it needs no permission.
+    /// Goal: processors that the service did not change are not set again, because bound kernel
+    /// threads refuse that. Method: the processors are changed during the service, and must stay
+    /// changed. The test changes no priority, so it needs no permission.
     #[test]
     fn processors_that_were_not_changed_are_left_alone() {
         let all = Affinity::of(None).unwrap();

@@ -34,8 +34,8 @@ impl ThreadKeeper {
         }
     }
 
-    /// Returns whether a thread can have a server of this kind: one that guarantees something to
-    /// other threads.
+    /// Returns whether a thread can have a server of this kind: only kinds that guarantee something
+    /// to other threads are accepted.
     pub const fn can_keep(kind: ServerKind) -> bool {
         kind.is_like_a_periodic_task()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest execution in any window of one period, as far as checks of the thread show.
+//! The longest execution in any window of one period, as far as checks of the thread can show.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use tidegate_model::{Duration, Time};
 #[derive(Debug, Clone)]
 pub(super) struct WindowMax {
     length: Duration,
-    /// Checks of the last period: the instant, and the execution until then.
+    /// The checks of the last period: each instant, and the total execution until then.
     looks: VecDeque<(Time, Duration)>,
     executed: Duration,
     highest: Duration,
@@ -55,7 +55,8 @@ mod tests {
         for (now, executed) in [(4, 2), (9, 3), (14, 5), (30, 6)] {
             window.add(Time::from_ns(now), Duration::from_ns(executed));
         }
-        // From 4 to 14; the 6 until 30 are separate, as far as checks can tell.
+        // The fullest window is from 4 to 14. The checks cannot tell when the 6 until 30 were
+        // executed, so they are separate.
         assert_eq!(window.highest(), Duration::from_ns(8));
         assert_eq!(window.executed(), Duration::from_ns(16));
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Two tasks beside a network service, on one processor (figures 5.16 and 5.17).
+//! Runs two tasks and a network service on one processor (figures 5.16 and 5.17).
 //!
-//! Task 1 executes 2 ms of every 10 ms and then receives pending heartbeats: their number is the
-//! quality of the service. Task 2 executes `EXECUTION_US` of every 10 ms at a lower priority: its
-//! number of missed deadlines is the cost of the service. A job that is incomplete at its
-//! deadline is abandoned. Prints one JSON object.
+//! Task 1 executes for 2 ms in every 10 ms and then receives pending heartbeats; their number is
+//! the quality of the service. Task 2 executes for `EXECUTION_US` in every 10 ms at a lower
+//! priority; its number of missed deadlines is the cost of the service. A job that is incomplete at
+//! its deadline is abandoned. The program prints one JSON object.
 //!
 //! usage: heartbeats CPU PRIORITY_1 PRIORITY_2 EXECUTION_US SECONDS PORT
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks whether a synthetic load is measured as theory predicts (figure 5.8): its bound plus the
-//! time that the machine takes without it must cover the time that is measured with it.
+//! Checks that a synthetic load is measured as theory predicts (figure 5.8): the load's bound plus
+//! the time that the machine takes without the load must cover the time that is measured with it.
 
 use std::thread;
 
@@ -17,39 +17,39 @@ use crate::synthetic_load::SyntheticLoad;
 pub struct Calibration {
     /// The synthetic load.
     pub thief: SyntheticLoad,
-    /// Whether the load's priority was above the measuring thread's: only then did it take its
-    /// full time.
+    /// Whether the load's priority was above the measuring thread's. Only then did the load take
+    /// its full time.
     pub is_above: bool,
-    /// The time taken by the machine without the synthetic load.
+    /// The time that the machine took without the synthetic load.
     pub idle: Vec<StolenPoint>,
-    /// The coverage by two bounds: the line above the load's demand (5.3.0.6) plus the machine's
-    /// line without the synthetic load.
+    /// The coverage by the sum of two lines: the line above the load's demand (5.3.0.6), and the
+    /// machine's line without the synthetic load.
     pub lines: Coverage,
-    /// The coverage by the line above the load's demand (5.3.0.6) plus only what was measured
-    /// without it.
+    /// The coverage by the line above the load's demand (5.3.0.6) plus the time measured without
+    /// the load.
     pub linear: Coverage,
     /// The coverage by the load's refined bound (5.3.0.5), which a load that executes alone
-    /// attains, plus only what was measured without it.
+    /// attains, plus the time measured without the load.
     pub refined: Coverage,
 }
 
-/// The number of points that a bound covers.
+/// How many points of a measurement a bound covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of covered points.
+    /// The number of points that do not exceed their bound.
     pub covered: usize,
     /// The number of all points.
     pub all: usize,
-    /// The number of points whose bound is the whole interval or more: no measurement could exceed
-    /// it.
+    /// The number of points whose bound is at least the whole interval, so that no measurement
+    /// could exceed it.
     pub by_any: usize,
     /// By how much the worst point exceeds its bound.
     pub excess_max: Duration,
 }
 
-/// Measures with these parameters. If they have a synthetic load, `measure` is called without it
-/// first, unless a baseline is given, and the two are compared. If the first measurement is
-/// interrupted, its result is returned alone.
+/// Measures with these parameters. If they have a synthetic load, `measure` is first called without
+/// it, unless a baseline is given, and the two measurements are compared. If the first measurement
+/// is interrupted, its result is returned alone.
 ///
 /// # Errors
 /// If a measurement fails.
@@ -84,11 +84,11 @@ pub fn calibrated<E>(
     Ok((measured, Some(calibration)))
 }
 
-/// Refuses a profile as the baseline (the machine without the synthetic load) if it was measured
-/// with other parameters.
+/// Refuses a profile as the baseline (the machine without the synthetic load) if it was not
+/// measured in the same way.
 ///
 /// # Errors
-/// If it was measured differently.
+/// If the profile differs from the parameters in a way that makes the two incomparable.
 pub fn check_baseline(
     profile: &CpuProfile,
     params: &CpuProfileParams,
@@ -108,7 +108,7 @@ pub struct OtherQuestion {
     pub help: String,
 }
 
-/// Returns the priority that a thread of this process is given.
+/// Returns the priority that a thread of this process gets; `None` if permission is denied.
 fn granted(wanted: Option<u8>) -> Option<u32> {
     let is_granted = |priority| {
         // The thread ends right after this, and no other thread gets the priority.
@@ -118,7 +118,7 @@ fn granted(wanted: Option<u8>) -> Option<u32> {
     wanted.filter(|&priority| is_granted(priority)).map(u32::from)
 }
 
-/// Returns how the profile's measurement differs, and what to write to make the two the same;
+/// Returns how the profile's measurement differs from this one, and how to make the two the same.
 /// `granted` is the priority of this measurement.
 fn other_question(
     profile: &CpuProfile,
@@ -150,7 +150,7 @@ fn other_question(
     Some((what, format!("write --lengths {count} --longest {longest}")))
 }
 
-/// Returns why a baseline at another priority is refused, and what to do: a less urgent thread
+/// Returns why a baseline at another priority is refused, and what to do. A less urgent thread
 /// loses more time, so the two measurements cannot be compared.
 fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, String) {
     match (of_baseline, granted) {
@@ -169,8 +169,8 @@ fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, St
 }
 
 impl Calibration {
-    /// Compares the measurement with the synthetic load to the load's bounds plus the measurement
-    /// without it.
+    /// Compares the measurement with the synthetic load to the sum of the load's bounds and the
+    /// measurement without it.
     pub fn of(thief: SyntheticLoad, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
         let above = measured.synthetic_load.and_then(|it| it.priority).map(u32::from);
         let is_above = above > measured.profile.conditions.priority;
@@ -216,14 +216,14 @@ impl Calibration {
         }
     }
 
-    /// Returns whether the load had a higher priority than the measuring thread, the sum of both
-    /// lines covers every measured point (figure 5.8), and at least one point could have exceeded
-    /// that sum.
+    /// Returns whether the load had a higher priority than the measuring thread, and the sum of
+    /// both lines covers every measured point (figure 5.8), where at least one point could have
+    /// exceeded that sum.
     pub fn is_covered(&self) -> bool {
         self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
     }
 
-    /// Returns a sentence on what both bounds together cover.
+    /// Returns a sentence about the points that both lines together cover.
     pub fn says(&self) -> String {
         if self.is_above {
             self.lines.says()
@@ -234,7 +234,7 @@ impl Calibration {
 }
 
 impl Coverage {
-    /// Returns a sentence on the coverage.
+    /// Returns a sentence about the coverage.
     pub fn says(&self) -> String {
         let Self { covered, all, by_any, excess_max } = self;
         if covered < all {
@@ -281,14 +281,15 @@ mod tests {
         let thief = SyntheticLoad { execution: ms(2), period: ms(10) };
         let without = idle();
         let found = |measured| Calibration::of_points(thief, &without, &points(measured), true);
-        // In 10 ms: 2 by the refined bound, 3.6 by the line; 0.1 without the thief.
+        // In 10 ms, the refined bound is 2 ms and the line 3.6 ms; without the load 0.1 ms is
+        // stolen.
         assert_eq!(found([1_000, 2_100]).refined.covered, 2);
         let above = found([1_000, 2_101]);
         assert_eq!((above.refined.covered, above.refined.excess_max), (1, Duration::from_us(1)));
         assert_eq!((above.linear.covered, found([1_000, 3_701]).linear.covered), (2, 1));
-        // The bound of the shorter interval cannot be exceeded: 1.76 in 1 ms.
+        // In 1 ms both bounds are 1 ms plus 0.1 ms, which no measurement can exceed.
         assert_eq!((above.linear.by_any, above.refined.by_any), (1, 1));
-        // The line says 0.2 in 10 ms without the thief.
+        // The line without the load allows 0.2 ms in 10 ms.
         assert!(found([1_000, 3_800]).is_covered() && !found([1_000, 3_801]).is_covered());
     }
 
@@ -304,8 +305,8 @@ mod tests {
         assert!(!found.is_covered() && found.lines.says().contains("says nothing"));
     }
 
-    /// Goal: if neither thread has a higher priority, the synthetic load takes only the time that
-    /// it is given, and coverage proves nothing.
+    /// Goal: if the load's priority is not above the measuring thread's, the load may not get its
+    /// full time, and coverage proves nothing.
     #[test]
     fn without_a_thread_above_nothing_is_covered() {
         let ms = Duration::from_ms;
@@ -315,8 +316,8 @@ mod tests {
         assert_eq!(of(false).says(), "says nothing: no thread was above the other");
     }
 
-    /// Goal: a baseline is accepted only with the measurement's priority and a line, and without a
-    /// thief.
+    /// Goal: a baseline is accepted only if it has the measurement's priority and a line, and was
+    /// measured without a synthetic load.
     #[test]
     fn a_baseline_has_the_priority_of_the_measurement_and_a_line() {
         let intervals = IntervalRange { longest: Duration::from_ms(10), count: 1 };

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Fits bounds to measured points: a line above the demand, a hyperbola above the load.
 //!
-//! Both are exact in integers, and never below a point or below what may have been stolen in an
-//! interval between two points ([`corners`]), so a profile with them is accepted. Neither is a
-//! proof beyond the measurement: the line depends on the slope of the hull, the hyperbola on the
+//! Both are exact in integers, and never below a point or below what can have been stolen in an
+//! interval between two points ([`corners`]), so a profile with them is accepted. Neither proves
+//! anything beyond the measurement: the line depends on the slope of the hull, the hyperbola on the
 //! last point. The longest interval must be much longer than the period of the interfering task.
 
 use tidegate_cpu_model::{DemandFit, LoadFit, StolenPoint, WHOLE_PPB, corners, running_max};
 use tidegate_model::Duration;
 
-/// A fit as a sporadic task: execution and period. `None` if nothing or everything is stolen in
-/// the long run.
+/// A fit as a sporadic task: its execution time and its period. `None` if nothing or everything is
+/// stolen in the long run.
 pub type FittedTask = Option<(Duration, Duration)>;
 
-/// Returns the best line above all points and above everything possible between them.
+/// Returns the best line above all points and above everything that is possible between them.
 ///
 /// # Bound
-/// Each stolen time is first raised to the longest of shorter intervals (Theorem 5.4.1). The line
-/// is an edge of the corners' upper hull, which begins at length 0: the one with the least sum of
-/// `min(D, c + u D)` over the measured lengths D; among equals, the one with the least slope. The
-/// slope is rounded up, at most 1. The sum is concave in (c, u), so no line that touches the hull
-/// at only one corner does better than both edges there. The edge within the last step is excluded,
-/// unless all others have slope 1. That edge is flat only because no longer length was measured,
-/// and would claim that nothing is stolen in the long run.
+/// Each stolen time is first raised to the longest of all shorter intervals (Theorem 5.4.1). The
+/// line is an edge of the corners' upper hull, which begins at length 0: the edge with the least
+/// sum of `min(D, c + u D)` over the measured lengths D and, among equals, the least slope. The
+/// slope is rounded up, at most to 1. The sum is concave in (c, u), so no line that touches the
+/// hull at only one corner is better than both edges there. The edge within the last step is
+/// excluded, unless all others have slope 1. That edge is flat only because no longer length was
+/// measured, and would claim that nothing is stolen in the long run.
 ///
 /// # Source
 /// Dissertation, 5.4, steps 1 and 2. **Deviations:** the text takes the least sum of vertical
 /// distances to `c + u D`, which selects the edge over the mean of the lengths. But no interval
-/// loses more than its length, and the bound that is kept is `min(D, c + u D)`: under the text's
-/// rule, one gap as long as the mean gives a slope of 1, a useless bound. The text calls the line a
-/// lower bound on demand; it is an upper bound of the measurement. The text's line touches points;
-/// between two of them more may have been stolen than it allows.
+/// loses more than its length, and the resulting bound is `min(D, c + u D)`. By the text's rule,
+/// one gap as long as the mean gives a slope of 1, which is a useless bound. The text calls the
+/// line a lower bound on demand; it is an upper bound on the measurement. The text's line touches
+/// points, but more can have been stolen between two points than it allows.
 ///
 /// # Panics
 /// If there is no point.
@@ -55,7 +55,7 @@ pub fn demand_fit(points: &[StolenPoint]) -> DemandFit {
     lines.min_by_key(rank).expect("the hull has an edge").1
 }
 
-/// Returns the line with this edge's slope, rounded up, above all corners.
+/// Returns the line with this edge's slope, rounded up, that lies above all corners.
 fn line_over(from: StolenPoint, to: StolenPoint, corners: &[StolenPoint]) -> DemandFit {
     let rise = u128::from((to.stolen_max - from.stolen_max).ns());
     let run = u128::from((to.interval - from.interval).ns());
@@ -85,8 +85,8 @@ fn upper_hull(points: &[StolenPoint]) -> Vec<StolenPoint> {
     hull
 }
 
-/// Returns whether the second point is above the line from the first to the third; stolen times
-/// never decrease.
+/// Returns whether the second point is above the line from the first to the third. Stolen times
+/// never decrease from point to point.
 fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool {
     let part = |from: StolenPoint, to: StolenPoint| {
         let [rise, run] = [to.stolen_max - from.stolen_max, to.interval - from.interval];
@@ -100,9 +100,9 @@ fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool
 /// Returns the hyperbola above all loads.
 ///
 /// # Bound
-/// Each load is first raised to the highest load of any longer interval, since the hyperbola falls.
-/// Then u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each
-/// D that is a corner.
+/// Each load is first raised to the highest load of any longer interval, because the hyperbola
+/// falls. Then u is the last load, and p is the least period such that `u (1 + p (1 - u) / D)` is
+/// at least the load at each corner's length D.
 ///
 /// # Source
 /// Dissertation, 5.4. **Corrections:** the fitted inequality is 5.3.0.9, where the text names
@@ -176,8 +176,7 @@ mod tests {
         of.iter().map(point).collect()
     }
 
-    /// Returns the measurement of a task that takes e of every p, in intervals of 1 to `longest`
-    /// ms.
+    /// Returns the points of a task that takes e in every p, in intervals of 1 to `longest` ms.
     fn of_task(execution_ms: u64, period_ms: u64, longest_ms: u64) -> Vec<StolenPoint> {
         let mut trace = Trace::with_room(1 << 10);
         trace.restart(Time::ZERO);
@@ -202,13 +201,13 @@ mod tests {
         }
     }
 
-    /// Both fits recover e = 2, p = 10; the second is biased if the longest interval is not a
+    /// Both fits recover e = 2, p = 10. The hyperbola is biased if the longest interval is not a
     /// multiple of the period.
     #[test]
     fn both_fits_recover_a_known_task() {
         let ms = Duration::from_ms;
         let even = of_task(2, 10, 50);
-        // Loads are rounded up to parts per billion, which is a ns or two of a period.
+        // Loads are rounded up to parts per billion, which can change a period by a ns or two.
         let is_recovered = |found: FittedTask| {
             let (execution, period) = found.unwrap();
             let is_close = |it: Duration, known: Duration| it.ns().abs_diff(known.ns()) <= 2;
@@ -227,12 +226,13 @@ mod tests {
         // Corners (1,1) (4,3) (9,4) (10,4), edges of 1, 2/3, 1/5: their bounds sum to 25, 19, 14.
         let found = demand_fit(&points(&[(1, 1), (2, 1), (4, 3), (8, 3), (10, 4)]));
         assert_eq!(found.utilization_ppb, 200_000_000);
-        // 3 = 4/5 + c, above all corners: rounded to whole ns.
+        // The line must reach 3 at length 4, so c = 3 - 4/5, rounded down because demand is rounded
+        // up.
         assert_eq!(found.offset_ns, 2);
     }
 
-    /// A task of 2.2 ms in 10, measured every half millisecond: it can take all of an interval of
-    /// 2.2 ms.
+    /// A task of 2.2 ms in every 10 ms, measured every half millisecond: it can take all of an
+    /// interval of 2.2 ms.
     #[test]
     fn the_line_covers_lengths_between_the_measured_ones() {
         let takes = |us: u64| us / 10_000 * 2_200 + (us % 10_000).min(2_200);
@@ -259,8 +259,8 @@ mod tests {
         assert_eq!(all, DemandFit { utilization_ppb: WHOLE_PPB, offset_ns: 0 });
     }
 
-    /// Goal: a task of 8 ms in 10, measured for no longer than its period: its idle time at the end
-    /// does not determine the long run.
+    /// Goal: the slope is right for a task of 8 ms in every 10 ms that is measured for no longer
+    /// than its period. The idle time at the end does not determine the long run.
     #[test]
     fn a_last_step_that_is_level_is_not_the_long_run() {
         let takes = |us: u64| us.min(8_000 + us.saturating_sub(8_000) / 20);
@@ -328,8 +328,8 @@ mod tests {
             prop_assert!(CpuProfile::parse(&text).is_ok(), "{}", text);
         }
 
-        /// Of all lines through two corners that lie above every corner, none gives a lower bound
-        /// than the fitted line.
+        /// No line through two corners that is above every corner gives a lower bound than the
+        /// fitted line.
         #[test]
         fn no_line_bounds_better(points in any_points()) {
             let raised = running_max(&points);
@@ -347,10 +347,11 @@ mod tests {
                     let slope = (second.1 - first.1) / (second.0 - first.0);
                     let offset = first.1 - slope * first.0;
                     let is_above = corners.iter().all(|(x, y)| slope * x + offset >= y - 1e-3);
-                    // If there is no such line, one of the others is taken.
+                    // Edges in the last step or of slope 1 are chosen only if there is no other.
                     let is_inside = xs.len() > 1 && first.0 < xs[xs.len() - 2] && slope < 1.0 - 1e-8;
                     if is_above && offset >= 0.0 && is_inside {
-                        // Rounding: a slope larger by 1 ppb, an offset of some ns.
+                        // Allow for rounding: a slope larger by 1 ppb, and an offset larger by some
+                        // ns.
                         let rounding = (xs.last().unwrap() / 1e9 + 3.0) * float::of_length(xs.len());
                         prop_assert!(found <= sum(slope, offset) + rounding);
                     }

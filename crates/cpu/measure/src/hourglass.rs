@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The loop that reads the clock and does nothing else.
+//! The loop that reads the clock and does nothing else, to find the time that others take.
 
 use tidegate_model::{Duration, Time};
 use tidegate_platform::Clock;
@@ -11,7 +11,7 @@ use super::trace::{Gap, Trace};
 pub struct Steps {
     /// The median step between two readings.
     pub median: Duration,
-    /// The least step that counts as a gap: more than a reading happened in between.
+    /// The least step that counts as a gap: something else happened between the two readings.
     pub gap: Duration,
 }
 
@@ -34,8 +34,8 @@ impl Steps {
     }
 }
 
-/// Reads the clock from `begin`, for which the thread wakes up, to `begin + length`, and records
-/// the gaps. A late wake-up is the first gap. Ends early if there is no more room for gaps.
+/// Sleeps until `begin`, then reads the clock until `begin + length` and records the gaps. A late
+/// wake-up is the first gap. Ends early if there is no more room for gaps.
 pub(super) fn measure(
     clock: Clock,
     begin: Time,
@@ -58,7 +58,8 @@ pub(super) fn measure(
     trace.finish(before);
 }
 
-/// Executes for `execution`, not counting gaps, but not beyond `until`; returns the execution.
+/// Executes for `execution`, not counting gaps, or until the instant `until`; returns the
+/// execution.
 ///
 /// # Source
 /// Regehr's Hourglass; dissertation, 5.4.1.
@@ -80,8 +81,8 @@ pub fn execute(clock: Clock, execution: Duration, steps: Steps, until: Time) -> 
 mod tests {
     use super::*;
 
-    /// The host may take any amount of time from a test: the trace includes it, and is at least as
-    /// long as it should be.
+    /// The host can take any amount of time from a test. The trace includes that time, and is at
+    /// least as long as requested.
     #[test]
     fn a_stretch_begins_when_it_was_to_begin() {
         let clock = Clock::start();

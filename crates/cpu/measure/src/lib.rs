@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures how much time others take from a thread: the Hourglass technique.
+//! Measures how much processor time others take from a thread: the Hourglass technique.
 //!
 //! A thread on one processor reads the clock as fast as it can; if two readings are far apart,
-//! another thread had the processor. From such gaps, [`trace`], [`tally`] and [`fit`] compute the
-//! most that intervals of each length lose, and bounds above these points; they use no clock.
-//! [`profile()`] runs the thread.
+//! something else had the processor. From such gaps, [`trace`], [`tally`] and [`fit`] compute the
+//! longest time that intervals of each length lose, and bounds above these points. They use no
+//! clock. [`profile()`] runs the thread.
 //!
 //! # Source
-//! Stanovich, dissertation, 5.4. **Difference:** there each interval length is measured
-//! separately, at random phases. Here all gaps of a measured interval of random phase are kept,
-//! and the worst window of every length in it is found: no phase within it is missed, a rare
-//! phase counts for every length and not only for the one being measured, and all lengths
-//! together take the time of the longest.
+//! Stanovich, dissertation, 5.4. **Difference:** the dissertation measures each interval length
+//! separately, at random phases. Here a measured interval has a random phase, all of its gaps are
+//! kept, and the worst window of every length in it is found. So no phase within it is missed, a
+//! rare phase counts for every length, and all lengths together take the time of the longest.
 
 mod calibration;
 pub mod fit;

@@ -16,21 +16,22 @@ use super::tally::Tally;
 pub struct CpuProfileParams {
     /// The profile's name, for human readers.
     pub name: String,
-    /// The processor.
+    /// The number of the processor to measure.
     pub cpu: u32,
     /// The SCHED_FIFO priority to request, 1 to 98; `None` to measure as an ordinary thread.
     pub priority: Option<u8>,
     /// The lengths of the intervals.
     pub intervals: IntervalRange,
-    /// The least number of intervals of the longest length, end to end.
+    /// The least number of intervals of the longest length, counted end to end.
     pub trials: u64,
-    /// The measurement ends after this time with the data so far.
+    /// The time after which the measurement ends with the data so far; `None` for no limit.
     pub time_limit: Option<Duration>,
     /// The seed of the random phases.
     pub seed: u64,
-    /// A synthetic load to measure, one priority above.
+    /// A synthetic load to measure, which runs one priority above; `None` to measure only the
+    /// machine.
     pub synthetic_load: Option<SyntheticLoad>,
-    /// The time between partial profiles for the caller to save.
+    /// The time after which the caller is given another partial profile to save.
     pub keep_every: Duration,
 }
 
@@ -41,7 +42,7 @@ pub enum CpuProfileEnd {
     Complete,
     /// The time limit was reached.
     TimeOver,
-    /// It was cancelled.
+    /// The measurement was cancelled.
     Cancelled,
 }
 
@@ -49,22 +50,24 @@ pub enum CpuProfileEnd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostShare {
     /// How long the thread was ready but did not run, because of other threads or the throttling of
-    /// real-time threads.
+    /// real-time threads; `None` if the kernel does not report it.
     pub waited: Option<Duration>,
-    /// The time that the hypervisor took from this processor meanwhile, including pauses.
+    /// The time that the hypervisor took from this processor during the measurement, including
+    /// pauses.
     pub steal: Option<ProcessorTime>,
     /// The kernel's throttling of real-time threads.
     pub throttling: Option<Throttling>,
-    /// The number of gaps as long as a throttled thread waits.
+    /// The number of gaps that are as long as the wait of a throttled thread.
     pub gaps_like_throttling: u64,
-    /// The most frequent interrupts and softirqs of this processor meanwhile, including pauses.
+    /// The most frequent interrupts and softirqs of this processor during the measurement,
+    /// including pauses.
     pub interrupts: Vec<(String, u64)>,
 }
 
 /// The result of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuMeasurement {
-    /// The file: points, fits and conditions.
+    /// The profile to write to a file: points, fits and conditions.
     pub profile: CpuProfile,
     /// The data from which it was computed.
     pub tally: Tally,
@@ -74,13 +77,13 @@ pub struct CpuMeasurement {
     pub real_time: Option<RealTime>,
     /// The time that other threads and the hypervisor took.
     pub host: HostShare,
-    /// The number of measurements with more gaps than there was room for.
+    /// The number of measurements that ended early because they had too many gaps to record.
     pub cut: u64,
     /// The report of the synthetic load, if there was one.
     pub synthetic_load: Option<SyntheticLoadReport>,
-    /// The duration of everything.
+    /// The duration of the measurement, including pauses.
     pub took: Duration,
-    /// Why it ended.
+    /// Why the measurement ended.
     pub end: CpuProfileEnd,
     /// Sentences for human readers about conditions that may have distorted the measurement.
     pub warnings: Vec<String>,

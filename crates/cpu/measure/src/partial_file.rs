@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The partial result of a long measurement: in a file beside the result, until that is written.
+//! The partial result of a long measurement, in a file next to the result until that is written.
 
 use std::io;
 use std::path::Path;
@@ -10,8 +10,8 @@ use tidegate_platform::{FileFault, NewFile};
 /// The ending of the file's name, after the name of the result.
 const EXTENSION: &str = ".partial";
 
-/// The file of a partial result; none if the result is not written to a file, or the partial one
-/// could not be written.
+/// The file of a partial result. There is no file if the result is not written to one, or if the
+/// partial result could not be written.
 #[derive(Debug)]
 pub struct PartialFile {
     file: Option<NewFile>,
@@ -21,19 +21,20 @@ pub struct PartialFile {
 /// A partial result that could not be written or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum PartialFault {
-    /// It could not be written, and is no longer kept. Holds its name.
+    /// The file of this name could not be written, and is no longer kept.
     #[error("{0} is not kept: {1}")]
     NotKept(String, io::Error),
-    /// It could not be removed. Holds its name.
+    /// The file of this name could not be removed.
     #[error("{0} is left: {1}")]
     Left(String, io::Error),
 }
 
 impl PartialFile {
-    /// Checks that a partial result can be written beside `output`.
+    /// Checks that a partial result can be written next to `output`.
     ///
     /// # Errors
-    /// If not, for example because a killed measurement left one.
+    /// If it cannot, for example because an earlier measurement that was killed left its partial
+    /// result.
     pub fn beside(output: Option<&Path>) -> Result<Self, FileFault> {
         let beside = output.map(|output| {
             let mut name = output.as_os_str().to_owned();
@@ -63,7 +64,7 @@ impl PartialFile {
         Ok(())
     }
 
-    /// Removes the partial result, because the result is written.
+    /// Removes the partial result, after the result has been written.
     ///
     /// # Errors
     /// If it cannot be removed.

@@ -40,7 +40,7 @@ pub enum PlanError {
 }
 
 impl IntervalRange {
-    /// The largest number of lengths: a plot has no room for more.
+    /// The largest number of lengths, more than a plot can show.
     pub const COUNT_MAX: u32 = 10_000;
 
     /// The largest value of `longest`.
@@ -74,9 +74,9 @@ pub fn stretch(longest: Duration) -> Duration {
 /// Returns the least and the greatest length of a pause; a random length between them gives a
 /// random phase.
 ///
-/// Twice what the kernel's throttling of real-time threads requires, so that neither the
-/// measuring thread nor one above it is throttled; threads without real-time priority on the
-/// processor continue meanwhile. At least two milliseconds.
+/// A pause is twice as long as the kernel's throttling of real-time threads requires, so that
+/// neither the measuring thread nor a thread above it is throttled. Meanwhile threads without
+/// real-time priority can use the processor. A pause is at least two milliseconds.
 pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Duration) {
     const PAUSE_MIN: Duration = Duration::from_ms(2);
     let asked = throttling.and_then(|it| Some((it.runtime?, it.period)));
@@ -89,8 +89,9 @@ pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Du
     (least, least + least)
 }
 
-/// Returns a pause for a measurement with a synthetic load, which continues meanwhile: longer by
-/// the load's share, since the kernel throttles both together.
+/// Returns the least and the greatest length of a pause for a measurement with a synthetic load,
+/// which continues during pauses. They are longer in proportion to the load's share, because the
+/// kernel throttles both threads together.
 pub fn pause_beside(
     pause: (Duration, Duration),
     synthetic_load: SyntheticLoad,
@@ -106,8 +107,8 @@ pub fn pause_beside(
 }
 
 /// Returns a generous upper bound on a measurement's duration, after which the synthetic load ends
-/// by itself: twice the planned measurements of the longest interval and their pauses, or twice the
-/// time limit if that is less, plus ten seconds.
+/// by itself: ten seconds plus twice the planned measurements and their pauses, or plus twice the
+/// time limit if that is less.
 pub fn lasts_max(
     longest: Duration,
     pause_max: Duration,
@@ -124,8 +125,8 @@ pub fn lasts_max(
     Duration::from_ns(u64::try_from(most).unwrap_or(LONGEST_NS).min(LONGEST_NS))
 }
 
-/// Returns whether a measurement is so long that the kernel throttles a real-time thread within
-/// it.
+/// Returns whether a measurement without a pause is so long that the kernel throttles a real-time
+/// thread within it.
 pub fn is_throttled(stretch: Duration, throttling: Option<Throttling>) -> bool {
     throttling.and_then(|it| it.runtime).is_some_and(|runtime| stretch >= runtime)
 }
@@ -157,8 +158,7 @@ mod tests {
     fn a_load_that_ends_by_itself_ends_after_the_measurement() {
         let (longest, second) = (Duration::from_ms(50), Duration::from_ms(1_000));
         let lasts = |trials, limit| lasts_max(longest, Duration::from_ms(50), trials, limit);
-        // 200 trials are 10 s, and at most a fifth more for pauses; twice that plus 10 s are
-        // allowed.
+        // 200 trials take 10 s, plus at most a fifth for pauses; the bound is twice that plus 10 s.
         assert_eq!(lasts(200, None), second * 34);
         assert!(lasts(200, Some(second)) < lasts(200, None));
         assert!((second * 12..second * 20).contains(&lasts(u64::MAX, Some(second))));
@@ -166,8 +166,8 @@ mod tests {
         assert!(lasts(u64::MAX, Some(Duration::MAX)) > second * 1_000_000);
     }
 
-    /// Goal: the measuring thread and a synthetic load above it rest together as long as the
-    /// kernel requires; the load rests only in its part of the pauses.
+    /// Goal: the measuring thread and a synthetic load above it rest at the same time for as long
+    /// as the kernel requires, although the load rests only in its part of the pauses.
     #[test]
     fn beside_a_synthetic_load_both_keep_below_the_throttle() {
         let stretch = stretch(Duration::from_ms(50));
@@ -182,7 +182,8 @@ mod tests {
         }
     }
 
-    /// A thread above it also rests as long as the kernel requires, in every second.
+    /// A thread above the measuring thread also rests as long as the kernel requires, in every
+    /// second.
     #[test]
     fn stretches_and_pauses_keep_below_the_throttle() {
         for ms in [1, 10, 50, 100, 500, 900] {

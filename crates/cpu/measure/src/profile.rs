@@ -25,11 +25,11 @@ use super::synthetic_load::{LoadEnd, SyntheticLoad, SyntheticLoadError};
 use super::tally::Tally;
 use super::trace::Trace;
 
-/// The largest number of gaps in one measurement, 24 bytes each: a measurement with more than one
-/// gap every two microseconds ends early.
+/// The largest number of gaps in one measurement, at 24 bytes each. A measurement with more than
+/// one gap every two microseconds ends early.
 const GAPS_MAX: usize = 1 << 18;
 
-/// The priorities of SCHED_FIFO that leave one above for the synthetic load.
+/// The priorities of SCHED_FIFO that leave a higher one for the synthetic load.
 const PRIORITIES: RangeInclusive<u8> = 1..=98;
 
 /// The number of interrupts listed by name.
@@ -41,11 +41,11 @@ const BETWEEN_REPORTS: std::time::Duration = std::time::Duration::from_millis(10
 /// The progress of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProgress {
-    /// How many intervals of the longest length have been measured so far.
+    /// The number of intervals of the longest length that have been measured so far.
     pub trials: u64,
-    /// The planned number.
+    /// The planned number of such intervals.
     pub trials_all: u64,
-    /// The profile of the data so far, from time to time.
+    /// The profile of the data so far; `None` in most progress reports.
     pub so_far: Option<CpuProfile>,
 }
 
@@ -59,7 +59,7 @@ pub enum CpuProfileError {
     /// The synthetic load is invalid.
     #[error(transparent)]
     SyntheticLoad(#[from] SyntheticLoadError),
-    /// The priority leaves none above for the synthetic load, or is no priority of SCHED_FIFO.
+    /// The priority leaves none above for the synthetic load, or is not a SCHED_FIFO priority.
     #[error(
         "priority {priority} is not between {} and {}: the synthetic load has the priority above",
         PRIORITIES.start(),
@@ -79,29 +79,29 @@ pub enum CpuProfileError {
         /// The processors that this process may use.
         allowed: String,
     },
-    /// It was stopped before one measurement was complete.
+    /// The measurement was stopped before one interval was complete.
     #[error("stopped before one interval of {stretch} was measured")]
     NothingMeasured {
         /// The length of one measurement.
         stretch: Duration,
     },
-    /// There were so many gaps that not even the shortest interval was seen completely.
+    /// There were too many gaps to record even the shortest interval completely.
     #[error("the shortest interval already has more gaps than there is room for")]
     NoRoom,
 }
 
-/// Measures until all trials are made, the time limit is reached, or `cancelled`; then uses the
-/// data so far.
+/// Measures until all trials are made, the time limit is reached, or `cancelled` is set; then uses
+/// the data so far.
 ///
-/// The calling thread waits, and receives progress several times a second. Takes `trials` times the
-/// longest interval, and a tenth to a fifth more for pauses, longer with a synthetic load, and 6
-/// MiB of memory.
+/// The calling thread waits, and receives progress several times a second. The measurement takes
+/// `trials` times the longest interval, plus a tenth to a fifth for pauses (more with a synthetic
+/// load), and 6 MiB of memory.
 ///
 /// # Errors
 /// If a parameter is invalid, or nothing was measured.
 ///
 /// # Panics
-/// If the system starts no thread.
+/// If the system cannot start a thread.
 pub fn profile(
     params: &CpuProfileParams,
     mut progress: impl FnMut(CpuProgress),
@@ -157,8 +157,8 @@ pub fn profile(
     Ok(report::measurement(params, found, synthetic_load, measured_at))
 }
 
-/// Returns the set of this processor alone, if the calling thread may run there; it moves there
-/// and back.
+/// Returns the affinity to this processor alone, if the calling thread may run there. To find out,
+/// the thread moves there and back.
 fn reachable(cpu: u32) -> Result<Affinity, CpuProfileError> {
     let refused = |reason: String| CpuProfileError::Processor {
         cpu,
@@ -187,8 +187,8 @@ struct Hourglass<'a> {
 impl<'a> Hourglass<'a> {
     /// Makes the calling thread the measuring thread.
     fn new(params: &'a CpuProfileParams, affinity: &Affinity, lengths: &[Duration]) -> Self {
-        // The processor existed a moment ago; if it went offline since, the scheduler has moved
-        // all threads.
+        // The processor existed a moment ago. If it went offline since then, the scheduler has
+        // moved all threads.
         let _ = affinity.apply(None);
         let real_time = params.priority.map(realtime::request);
         let throttling = Throttling::read();
@@ -233,7 +233,7 @@ impl<'a> Hourglass<'a> {
             let pause = random.random_range(self.pause.0.ns()..=self.pause.1.ns());
             self.stretch(self.clock.now() + Duration::from_ns(pause));
             done.store(self.found.tally.trials(), Ordering::Relaxed);
-            // Never waits for the caller: the next round provides the same and more.
+            // Do not wait for the caller: the next iteration provides the same data and more.
             if let Ok(mut so_far) = so_far.try_lock() {
                 *so_far = Some(self.found.clone()).filter(|it| !it.tally.points().is_empty());
             }
@@ -250,7 +250,7 @@ impl<'a> Hourglass<'a> {
 
     fn end(&self, cancelled: &AtomicBool) -> Option<CpuProfileEnd> {
         let is_late = |limit| self.clock.now().since(tidegate_model::Time::ZERO) >= limit;
-        // A measurement without room for its gaps may be too short for a trial.
+        // A measurement with too many gaps to record can be too short for a trial.
         let trials = self.found.tally.trials().max(self.found.tally.stretches());
         if trials >= self.params.trials {
             return Some(CpuProfileEnd::Complete);
@@ -271,7 +271,8 @@ impl<'a> Hourglass<'a> {
                 sum + now.checked_sub(before).unwrap_or(Duration::ZERO)
             });
         if self.trace.length() < found.stretch {
-            // The data count for intervals that fit; the longest ones need more room.
+            // The data counts for intervals that fit into the trace; the longest ones need more
+            // room.
             found.cut += 1;
         }
         found.host.gaps_like_throttling += gaps_like(&self.trace, found.host.throttling);
@@ -285,7 +286,7 @@ fn pause(params: &CpuProfileParams, throttling: Option<Throttling>) -> (Duration
     params.synthetic_load.map_or(alone, |synthetic_load| plan::pause_beside(alone, synthetic_load))
 }
 
-/// Returns how many gaps are as long, within a fifth, as a throttled thread waits.
+/// Returns the number of gaps that are as long, within a fifth, as the wait of a throttled thread.
 fn gaps_like(trace: &Trace, throttling: Option<Throttling>) -> u64 {
     let wait = throttling.and_then(|it| it.period.checked_sub(it.runtime?)).map(Duration::ns);
     let Some(wait) = wait.filter(|&wait| wait > 0) else { return 0 };
@@ -321,8 +322,8 @@ mod tests {
         let found = profile(&params(None), progress, &AtomicBool::new(false)).unwrap();
         assert_eq!(seen, 25);
         assert!(found.tally.trials() >= 25 && found.end == CpuProfileEnd::Complete);
-        // A killed run would have left a profile: one came every 100 ms, and the run took more than
-        // 500 ms.
+        // A killed run would have left a profile: one was reported every 100 ms, and the run took
+        // more than 500 ms.
         let kept = kept.unwrap();
         assert!(kept.conditions.trials > Some(0) && CpuProfile::parse(&kept.to_toml()).is_ok());
         assert!(
@@ -338,9 +339,9 @@ mod tests {
         assert_eq!(found.warnings.iter().any(says_so), !is_granted);
     }
 
-    /// Goal: everything that a more urgent load took was counted as stolen, except what it took
-    /// outside the measured intervals. Holds on any host; without real-time priority no load is
-    /// more urgent.
+    /// Goal: all time that a more urgent load took is counted as stolen, except outside the
+    /// measured intervals. This is true on any host; without real-time priority no load is more
+    /// urgent.
     #[test]
     fn the_time_of_a_synthetic_load_is_seen() {
         let ms = Duration::from_ms;

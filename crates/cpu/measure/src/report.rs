@@ -14,7 +14,7 @@ use super::plan;
 use super::synthetic_load::SyntheticLoadReport;
 use super::tally::Tally;
 
-/// Reading the clock hides the time that interrupts take if a step is longer than this.
+/// A longer step means that reading the clock hides the time that interrupts take.
 const STEP_SLOW: Duration = Duration::from_us(1);
 
 pub(super) fn measurement(
@@ -89,7 +89,7 @@ fn how(params: &CpuProfileParams, found: &Found) -> String {
     )
 }
 
-/// Returns lines about the other programs that ran, and about what took the time.
+/// Returns lines about the other programs that ran, and about the causes of stolen time.
 fn host_lines(
     params: &CpuProfileParams,
     found: &Found,
@@ -141,7 +141,7 @@ fn host_lines(
     lines
 }
 
-/// Returns what may have distorted the measurement.
+/// Returns the warnings about conditions that may have distorted the measurement.
 fn warnings(
     params: &CpuProfileParams,
     found: &Found,
@@ -213,9 +213,9 @@ fn warnings(
 
 /// Returns the warning that a measurement was too short for its maxima to be a bound.
 ///
-/// The later part is as long as all before it or longer. So if it added at most `growth`, a
-/// repetition is expected to add about as much again: that is the margin, and only a measurement of
-/// at least twice the time can tell more.
+/// The later part of a measurement is at least as long as the earlier part. So if it added at most
+/// `growth`, a repetition is expected to add about as much again: that is the margin. Only a
+/// measurement of at least twice the time can show more.
 fn too_short(tally: &Tally) -> Option<String> {
     let growth = tally.growth()?;
     let (lengths, all) = (growth.lengths, tally.points().len());

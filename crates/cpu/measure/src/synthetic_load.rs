@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A synthetic load with known execution time and period, which checks the method (figure 5.8).
+//! A synthetic load with a known execution time and period, which validates the method (figure
+//! 5.8).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +19,7 @@ const LOOK: Duration = Duration::from_us(100);
 pub struct SyntheticLoad {
     /// The execution time e.
     pub execution: Duration,
-    /// The period p: the next execution begins this long after the last began, or later.
+    /// The period p: the next job begins this long after the last one began, or later.
     pub period: Duration,
 }
 
@@ -31,9 +32,9 @@ pub enum SyntheticLoadError {
         "a synthetic load of {execution} in {period} is not possible; write an execution time above zero and below the period"
     )]
     Execution {
-        /// Its execution time.
+        /// The load's execution time.
         execution: Duration,
-        /// Its period.
+        /// The load's period.
         period: Duration,
     },
     /// A load that leaves the measuring thread less than a fifth of the processor.
@@ -43,9 +44,9 @@ pub enum SyntheticLoadError {
          at most 0.8 of the period"
     )]
     Share {
-        /// Its execution time.
+        /// The load's execution time.
         execution: Duration,
-        /// Its period.
+        /// The load's period.
         period: Duration,
     },
 }
@@ -55,11 +56,11 @@ pub enum SyntheticLoadError {
 pub struct SyntheticLoadReport {
     /// The number of jobs.
     pub jobs: u64,
-    /// The execution of all jobs together, not counting gaps.
+    /// The execution time of all jobs together, not counting gaps.
     pub executed: Duration,
-    /// Its SCHED_FIFO priority, if granted.
+    /// The load's SCHED_FIFO priority, if granted.
     pub priority: Option<u8>,
-    /// Whether it ended before the measurement did; the later part was then measured without it.
+    /// Whether the load ended before the measurement, so that the rest was measured without it.
     pub ended_early: bool,
 }
 
@@ -68,10 +69,10 @@ pub struct SyntheticLoadReport {
 pub(super) struct LoadEnd<'a> {
     /// Whether the measurement is over.
     pub(super) is_over: &'a AtomicBool,
-    /// Whether the measurement is cancelled: the measuring thread may be too busy to set
+    /// Whether the measurement is cancelled. The measuring thread may get too little time to set
     /// `is_over`.
     pub(super) is_cancelled: &'a AtomicBool,
-    /// The longest time that it runs, regardless of other threads.
+    /// The longest time that the load runs, whatever the other threads do.
     pub(super) lasts_max: Duration,
 }
 
@@ -84,12 +85,12 @@ impl LoadEnd<'_> {
 impl SyntheticLoad {
     /// Returns the load, if it leaves the measuring thread enough of the processor.
     ///
-    /// The kernel leaves 5 % of a second to threads without real-time priority, and the load and
-    /// the measuring thread rest together only in that thread's pauses: with a load of four fifths,
-    /// half of its time is pauses.
+    /// The kernel leaves 5 % of each second to threads without real-time priority. The load and the
+    /// measuring thread both rest only in the measuring thread's pauses, and of those only in the
+    /// load's idle time. With a load of four fifths, half of the measurement is pauses.
     ///
     /// # Errors
-    /// If it takes nothing, everything, or more than four fifths of the processor.
+    /// If the load takes nothing, everything, or more than four fifths of the processor.
     pub fn checked(self) -> Result<Self, SyntheticLoadError> {
         let Self { execution, period } = self;
         if execution.is_zero() || execution >= period {
@@ -101,7 +102,7 @@ impl SyntheticLoad {
         Ok(self)
     }
 
-    /// Runs until told to stop. After a late wake-up its next period begins late, so it is a
+    /// Runs until told to stop. After a late wake-up the next period begins late, so the load is a
     /// sporadic task without jitter on any host.
     pub(super) fn run(
         self,
@@ -110,7 +111,7 @@ impl SyntheticLoad {
         end: LoadEnd<'_>,
     ) -> SyntheticLoadReport {
         let clock = Clock::start();
-        // Without permission for a higher priority it runs as an ordinary thread.
+        // Without permission for a higher priority, the load runs as an ordinary thread.
         let granted =
             priority.filter(|&it| Scheduling::fifo(it).with_reset_on_fork().apply(None).is_ok());
         // The measuring thread already runs there.
@@ -137,9 +138,9 @@ impl SyntheticLoad {
         executed
     }
 
-    /// Returns when the next job begins: in a later period, skipping those that are over, and
-    /// after at least half the rest of an undisturbed job. Without this rest a load that was held
-    /// up (throttled, or preempted) would starve threads below it.
+    /// Returns when the next job begins: at the start of a later period, after at least half the
+    /// rest of an undisturbed job. Without this rest, a load that was held up (throttled or
+    /// preempted) would starve threads below it.
     fn next_begin(self, begin: Time, now: Time) -> Time {
         let rest = self.period.checked_sub(self.execution).unwrap_or(Duration::ZERO);
         let least = now + Duration::from_ns(rest.ns().div_ceil(2));
@@ -175,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Goal: a thread below the load gets some time, however late the load's jobs complete.
+    /// Goal: a thread below the load gets some time, no matter how late the load's jobs complete.
     #[test]
     fn a_load_rests_after_every_job() {
         let at = |us: u64| Time::ZERO + Duration::from_us(us);
@@ -194,8 +195,7 @@ mod tests {
         }
     }
 
-    /// Goal: the load ends by itself, and within a job if either flag is set. Otherwise the test
-    /// hangs.
+    /// Goal: the load ends by itself, and soon after either flag is set. Otherwise the test hangs.
     #[test]
     fn a_load_ends_within_a_job() {
         let (over, cancelled) = (&AtomicBool::new(false), &AtomicBool::new(false));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest stolen times over a whole measurement.
+//! The longest stolen times of a whole measurement.
 
 use tidegate_cpu_model::StolenPoint;
 use tidegate_model::Duration;
@@ -10,29 +10,29 @@ use super::trace::Trace;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     points: Vec<StolenPoint>,
-    /// Intervals of the longest length, end to end.
+    /// The number of intervals of the longest length in all traces, counted end to end.
     trials: u64,
     stretches: u64,
-    /// The longest trace: no longer interval was seen.
+    /// The length of the longest trace: no longer interval was measured.
     longest: Duration,
     measured: Duration,
     stolen: Duration,
     gaps: u64,
     gap_max: Duration,
     wake_up_max: Duration,
-    /// The points as they were when the number of traces was the largest power of two that is at
-    /// most half of all, and at the next power of two.
+    /// Copies of the points at two numbers of traces: the largest power of two that is at most half
+    /// of the present number, and the next power of two.
     earlier: [Vec<StolenPoint>; 2],
 }
 
-/// The stolen time that the later part of a measurement added to the maxima of the earlier part.
+/// The increase of the maxima from the earlier to the later part of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Growth {
-    /// The number of lengths at which more was stolen later than before.
+    /// The number of lengths at which more time was stolen later than before.
     pub lengths: usize,
-    /// The largest addition.
+    /// The largest increase.
     pub most: Duration,
-    /// The length of interval with the largest addition.
+    /// The interval length with the largest increase.
     pub interval: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Adds a trace that began when the thread was due to wake up. O(lengths x gaps).
+    /// Adds a trace that began when the thread was due to wake up. Takes O(lengths x gaps).
     pub fn add(&mut self, trace: &Trace) {
         for point in &mut self.points {
             if let Some(stolen) = trace.stolen_max(point.interval) {
@@ -82,21 +82,21 @@ impl Tally {
         }
     }
 
-    /// Returns the longest measured stolen time at each length; omits lengths for which every
-    /// trace was too short.
+    /// Returns the longest measured stolen time at each length. Lengths for which every trace was
+    /// too short are omitted.
     pub fn points(&self) -> &[StolenPoint] {
         &self.points[..self.points.partition_point(|point| point.interval <= self.longest)]
     }
 
-    /// Returns what was added since a point between a quarter and a half of the measurement; `None`
-    /// if it added nothing, or with fewer than two traces.
+    /// Returns the increase since an instant between a quarter and a half of the measurement;
+    /// `None` if there was none, or with fewer than two traces.
     ///
-    /// A measured maximum bounds only what was measured. If a repetition of what was measured adds
-    /// to it, the next one may do so too.
+    /// A measured maximum bounds only what was measured. If a repetition of the measurement
+    /// increases it, the next repetition may increase it too.
     pub fn growth(&self) -> Option<Growth> {
-        // The earlier snapshot is the right one for every number of traces. The later one covers
-        // more than half of them; if their number is a power of two, it covers all, and the earlier
-        // one half.
+        // The first copy is the right one for any number of traces. The second was made after more
+        // than half of them; if their number is a power of two, after all of them, and the first
+        // after half.
         let added = self.points.iter().zip(&self.earlier[0]).filter_map(|(now, then)| {
             let more = now.stolen_max - then.stolen_max;
             (!more.is_zero()).then_some((more, now.interval))
@@ -111,8 +111,8 @@ impl Tally {
         self.points.len() - self.points().len()
     }
 
-    /// Returns how many intervals of the longest length fit into the traces, end to end: the
-    /// least number of trials of any length.
+    /// Returns how many intervals of the longest length fit into the traces end to end, which is
+    /// the least number of trials of any length.
     pub fn trials(&self) -> u64 {
         self.trials
     }
@@ -137,13 +137,13 @@ impl Tally {
         self.gaps
     }
 
-    /// Returns the longest gap while the thread ran, which `oslat` reports as its maximum.
+    /// Returns the longest gap while the thread ran, the maximum that `oslat` reports.
     pub fn gap_max(&self) -> Duration {
         self.gap_max
     }
 
-    /// Returns the longest delay of the thread after its timer, which `cyclictest` reports as its
-    /// maximum.
+    /// Returns the longest delay of the thread after its timer, the maximum that `cyclictest`
+    /// reports.
     pub fn wake_up_max(&self) -> Duration {
         self.wake_up_max
     }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(tally.growth(), Some(growth));
     }
 
-    /// A length that was not seen is not a length without stolen time.
+    /// A length that was not measured is not reported as a length without stolen time.
     #[test]
     fn unseen_lengths_have_no_point() {
         let ns = Duration::from_ns;

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The gaps in an interval that a thread wanted for itself, and the most that windows of one
-//! length lost to them.
+//! The gaps in an interval during which a thread wanted the processor for itself, and the longest
+//! time that windows of one length lost to the gaps.
 
 use tidegate_model::{Duration, Time};
 
-/// Time that the thread did not have: from its last reading of the clock to the next.
+/// Time that was taken from the thread, between two consecutive readings of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// The last reading before it.
+    /// The last reading before the gap.
     pub begin: Time,
-    /// The first reading after it.
+    /// The first reading after the gap.
     pub end: Time,
 }
 
-/// The gaps of one interval, as many as there is room for.
+/// The gaps of one interval, up to a fixed number.
 ///
 /// # Invariants
-/// Gaps are sorted and disjoint, none is empty, and all lie in the interval.
+/// Gaps are sorted and disjoint, none is empty, and all are within the interval.
 #[derive(Debug)]
 pub struct Trace {
     begin: Time,
     end: Time,
     gaps: Vec<Gap>,
-    /// The sum of all gaps before the gap at this index; one element more than there are gaps.
+    /// For each gap, the sum of all gaps before it; the additional last element is the sum of all
+    /// gaps.
     before: Vec<Duration>,
 }
 
 impl Trace {
-    /// Creates a trace with room for `gaps` gaps: it never allocates afterwards.
+    /// Creates a trace with room for `gaps` gaps, which never allocates afterwards.
     pub fn with_room(gaps: usize) -> Self {
         let mut trace = Self {
             begin: Time::ZERO,
             end: Time::ZERO,
-            // Written once: memory that was never touched would cause page faults later.
+            // Written once here, because memory that was never touched would cause page faults
+            // later.
             gaps: vec![Gap { begin: Time::ZERO, end: Time::ZERO }; gaps],
             before: vec![Duration::ZERO; gaps + 1],
         };
@@ -51,7 +53,7 @@ impl Trace {
     /// Records a gap; returns whether there is room for more.
     ///
     /// # Panics
-    /// If it begins before the last one ended, or is empty.
+    /// If the gap begins before the last one ended, or is empty.
     pub fn push(&mut self, gap: Gap) -> bool {
         assert!(gap.begin >= self.end && gap.begin < gap.end, "gaps must be in order");
         self.end = gap.end;
@@ -67,7 +69,7 @@ impl Trace {
         self.gaps.len() < self.gaps.capacity()
     }
 
-    /// Ends the interval, not before its last gap.
+    /// Ends the interval at `end`, which must not be before the end of its last gap.
     pub fn finish(&mut self, end: Time) {
         self.end = self.end.max(end);
     }
@@ -93,11 +95,11 @@ impl Trace {
     }
 
     /// Returns the longest time stolen in any window of this length within the interval, at any
-    /// phase; `None` if the interval is shorter.
+    /// phase; `None` if the interval is shorter than the window.
     ///
-    /// As a window moves later, its loss grows while a gap enters at its end and none leaves at its
-    /// start. So the most is lost in a window that begins with a gap, ends with one, or touches an
-    /// end of the interval; only these windows are examined. O(gaps).
+    /// As a window moves later, its loss grows while a gap enters at its end and no gap leaves at
+    /// its start. So the most is lost in a window that begins with a gap, ends with one, or touches
+    /// an end of the interval, and only these windows are examined. Takes O(gaps).
     pub fn stolen_max(&self, length: Duration) -> Option<Duration> {
         if length > self.length() {
             return None;
@@ -120,13 +122,13 @@ impl Trace {
         Some(most)
     }
 
-    /// Returns the time stolen from the start to an instant.
+    /// Returns the time stolen from the start of the interval to an instant.
     fn stolen_until(&self, at: Time) -> Duration {
         let mut cursor = Cursor(self.gaps.partition_point(|gap| gap.end <= at));
         self.stolen_at(&mut cursor, at)
     }
 
-    /// The same for instants that only grow from call to call.
+    /// Returns the time stolen from the start to an instant that never decreases from call to call.
     fn stolen_at(&self, cursor: &mut Cursor, at: Time) -> Duration {
         while self.gaps.get(cursor.0).is_some_and(|gap| gap.end <= at) {
             cursor.0 += 1;
@@ -159,7 +161,7 @@ mod tests {
         trace.stolen_max(Duration::from_ns(length)).map(Duration::ns)
     }
 
-    /// A task takes 2 of every 10: inequality 5.3.0.5 holds with equality for every length.
+    /// A task takes 2 in every 10: inequality 5.3.0.5 is met with equality for every length.
     #[test]
     fn a_periodic_task_is_seen_as_the_refined_bound_says() {
         let gaps: Vec<_> = (0..20).map(|job| (job * 10 + 3, job * 10 + 5)).collect();
@@ -190,7 +192,7 @@ mod tests {
     }
 
     proptest! {
-        /// Canary for the choice of windows: tries every start, ns by ns.
+        /// Canary for the choice of windows: a second method tries every start, ns by ns.
         #[test]
         fn no_window_of_any_phase_loses_more(
             pieces in prop::collection::vec((0_u64..12, 1_u64..9), 0..12), rest in 1_u64..12,

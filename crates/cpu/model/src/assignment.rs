@@ -9,30 +9,30 @@ use tidegate_model::units::Duration;
 use super::{Background, CpuWorkload, Priority};
 
 names! {
-    /// Where the priorities of a processor come from.
+    /// How the threads of a processor get their priorities.
     ///
     /// # Source
     /// Rate monotonic: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a
     /// Hard-Real-Time Environment", 1973. Deadline monotonic: Leung and Whitehead, "On the
-    /// Complexity of Fixed-Priority Scheduling of Periodic, Real-Time Tasks", 1982. Each is the
-    /// best order for its tasks without jitter and blocking: with deadlines equal to the periods,
-    /// and with deadlines up to the periods.
+    /// Complexity of Fixed-Priority Scheduling of Periodic, Real-Time Tasks", 1982. Without jitter
+    /// and blocking, rate monotonic is optimal if deadlines equal the periods, and deadline
+    /// monotonic if no deadline exceeds its period.
     #[derive(Default)]
     pub enum Assignment {
-        /// The file states each.
+        /// The workload file states every priority.
         #[default]
         Written => "written",
-        /// A shorter period is more urgent.
+        /// The shorter a thread's period, the higher its priority.
         RateMonotonic => "rate-monotonic",
-        /// A shorter deadline is more urgent.
+        /// The shorter a thread's deadline, the higher its priority.
         DeadlineMonotonic => "deadline-monotonic",
     }
 }
 
 impl Assignment {
-    /// Gives each task and server a level of its own, above all background levels. A server counts
-    /// as a task whose deadline is its period. Of equals, tasks are more urgent than servers, and
-    /// the first in the file is the most urgent. Written priorities stay.
+    /// Gives each task and server its own priority level, above all background levels. A server
+    /// counts as a task whose deadline is its period. Among equals, tasks rank above servers, and a
+    /// thread earlier in the file ranks higher. [`Assignment::Written`] changes nothing.
     ///
     /// Returns whether there were enough levels; if not, nothing changes.
     pub(crate) fn apply(self, workload: &mut CpuWorkload) -> bool {
@@ -51,8 +51,8 @@ impl Assignment {
         let servers = workload.servers.iter_mut();
         let servers = servers.map(|it| (it.params.period, &mut it.priority));
         let mut threads: Vec<_> = tasks.chain(servers).rev().collect();
-        // The sort is stable, and the threads are in reverse: of equals the first in the file comes
-        // last, at the higher level.
+        // The sort is stable and the threads are in reverse order, so among equals the first in the
+        // file comes last and gets the highest level.
         threads.sort_by_key(|&(key, _)| Reverse(key));
         let count = u32::try_from(threads.len()).unwrap_or(u32::MAX);
         let Some(highest) = lowest.checked_add(count) else { return false };

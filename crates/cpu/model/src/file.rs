@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads the CPU tables of a workload file, and reports faults with their places.
+//! Reads the CPU tables of a workload file, and reports errors with their position in the file.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use tidegate_model::entry::named;
 use tidegate_model::entry::{claim, positive, read_count, within_time_max};
 use tidegate_model::units::Duration;
 
-/// The longest list of `at`; a longer one is a trace, not a workload.
+/// The largest number of instants in an `at` list; a longer list is a trace, not a workload.
 const AT_MAX: usize = 100_000;
 
 /// Reads the processor part of a workload file; `None` if the file has none.
@@ -68,7 +68,7 @@ pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
     Ok(Some(workload))
 }
 
-/// Appends the tasks of one `[[cpu_task]]`: one, or `count` numbered ones.
+/// Appends the tasks of one `[[cpu_task]]` table: a single task, or `count` numbered tasks.
 fn read_task(
     raw: &RawCpuTask,
     names: &mut BTreeSet<String>,
@@ -139,7 +139,7 @@ fn value<T: Copy>(written: Option<&Spanned<T>>, default: T) -> T {
     written.map_or(default, |written| *written.get_ref())
 }
 
-/// Returns the place of a faulty parameter.
+/// Returns the position in the file of the parameter that `error` is about.
 fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::ops::Range<usize> {
     use super::ServerParamsError as Error;
     let span = match error {
@@ -152,7 +152,7 @@ fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::
     span.unwrap_or_else(|| raw.budget.span())
 }
 
-/// Refuses lines without effect, and a kind without a deadline under EDF.
+/// Refuses lines that have no effect, and under EDF the server kinds that have no deadline.
 fn check_effects(
     raw: &RawCpuServer,
     kind: ServerKind,
@@ -334,7 +334,7 @@ fn read_instants(at: &Spanned<Vec<Duration>>, raw: &RawCpuWork) -> Result<Arriva
     Ok(Arrivals::At(instants.clone()))
 }
 
-/// Reads where the priorities come from; under EDF there are none.
+/// Reads how priorities are assigned. Under EDF, which has no priorities, the line is an error.
 fn read_assignment(
     written: Option<&Spanned<String>>,
     scheduling: Scheduling,
@@ -348,7 +348,7 @@ fn read_assignment(
     Ok(found.unwrap_or_default())
 }
 
-/// The fault of a priority under EDF, and its remedy.
+/// The error message and the remedy for a priority that is written under EDF.
 const EDF_HAS_NONE: [&str; 2] = [
     "edf has no priorities, so this line has no effect",
     "remove it, or write scheduling = \"fixed-priority\" under [cpu]",
@@ -358,10 +358,10 @@ fn without_effect<T>(line: &Spanned<T>, [wrong, help]: [&str; 2]) -> FileError {
     FileError::new(line.span(), wrong, help)
 }
 
-/// The most urgent level above all that a file may write: a thread that gets its level later.
+/// A placeholder for a priority that is assigned later; a file can state only lower priorities.
 const LATER: Priority = Priority(u32::MAX);
 
-/// Reads a priority; under EDF, and if all are assigned, there must be none.
+/// Reads a priority. Under EDF, or if `[cpu]` assigns the priorities, stating one is an error.
 fn read_priority(
     priority: Option<&Spanned<u32>>,
     name: &Spanned<String>,

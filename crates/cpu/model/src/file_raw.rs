@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The CPU tables of a workload file as written.
+//! The CPU tables of a workload file as written, before they are checked.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::interference::RawCpuInterference;
 use tidegate_model::units::Duration;
 
-/// `[cpu]`.
+/// The `[cpu]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpu {
@@ -19,7 +19,7 @@ pub(crate) struct RawCpu {
     pub(super) timer_latency: Duration,
 }
 
-/// `[[cpu_task]]`.
+/// A `[[cpu_task]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpuTask {
@@ -38,7 +38,7 @@ pub(crate) struct RawCpuTask {
     pub(super) arrivals: Option<Spanned<String>>,
 }
 
-/// `[[cpu_server]]`.
+/// A `[[cpu_server]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpuServer {
@@ -55,7 +55,7 @@ pub(crate) struct RawCpuServer {
     pub(super) blocking: Duration,
 }
 
-/// `"never"` or a priority.
+/// The `background` of a server: `"never"` or a priority.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "\"never\", or a priority such as 1")]
 pub(super) enum RawBackground {
@@ -63,7 +63,7 @@ pub(super) enum RawBackground {
     Priority(u32),
 }
 
-/// `[[cpu_work]]`.
+/// A `[[cpu_work]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpuWork {

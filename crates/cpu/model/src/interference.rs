@@ -12,21 +12,21 @@ use tidegate_model::{FileError, InterferenceBound};
 
 /// Measured interference, counted in addition to the tasks.
 ///
-/// This crate does not read the file: the reader of the workload file does, as for a drive.
+/// The program that reads the workload file also reads the profile, as it does for a drive file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuInterference {
     /// The path of the `*.cpu.toml`, relative to the workload file.
     pub file: String,
-    /// The place of that path in the file.
+    /// The byte range of that path in the workload file.
     pub span: Range<usize>,
-    /// The bound to use.
+    /// The bound of the profile that is used.
     pub bound: InterferenceBound,
     /// The margin added to the bound in every window, to cover interference that the measurement
-    /// may have missed. If `points` divides a window into several, each includes the margin.
+    /// can have missed. If `points` divides a window into several, each part includes the margin.
     pub margin: Duration,
 }
 
-/// `[[cpu_interference]]`.
+/// A `[[cpu_interference]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpuInterference {

@@ -32,9 +32,10 @@ use tidegate_model::units::Duration;
 names! {
     /// How the processor chooses among ready threads.
     pub enum Scheduling {
-        /// The highest priority; among equals, first come first served.
+        /// The thread with the highest priority executes; equals are served first come, first
+        /// served.
         FixedPriority => "fixed-priority",
-        /// The earliest absolute deadline.
+        /// The thread with the earliest absolute deadline executes.
         Edf => "edf",
     }
 }
@@ -42,11 +43,11 @@ names! {
 /// Everything that shares one processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuWorkload {
-    /// How the processor chooses.
+    /// How the processor chooses among ready threads.
     pub scheduling: Scheduling,
-    /// The cost of one context switch, to a task or from it.
+    /// The processor time of one context switch, to a task or from it.
     pub switch: Duration,
-    /// How late a timer may fire. A server whose budget is enforced by a timer overruns by at
+    /// The longest delay of a timer. A server whose budget is enforced by a timer overruns by at
     /// most this, once in each interval of execution.
     pub timer_latency: Duration,
     /// The tasks, in the order of the file.

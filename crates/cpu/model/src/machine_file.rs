@@ -18,8 +18,8 @@ impl MachineFile {
     /// Reads the text of a workload file.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead; a file without a processor part
-    /// must have a disk part.
+    /// Returns the first error, with its position and what to write instead. A file without a
+    /// processor part must have a disk part.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let mut document = Document::parse(text)?;
         let cpu = file::read(document.take_processor().read()?)?;
@@ -32,8 +32,8 @@ impl MachineFile {
     }
 }
 
-/// Refuses a profile for the host's threads if the file has threads that are as urgent: they may
-/// not have run while it was measured.
+/// Refuses a profile for the host's threads if a task or server of the file is at least as urgent
+/// as they are: it may not have run while the profile was measured.
 fn check_interference(disk: &WorkloadFile, cpu: &CpuWorkload) -> Result<(), FileError> {
     let section = disk.host.as_ref();
     let Some(interference) = section.and_then(|section| section.interference.as_ref()) else {

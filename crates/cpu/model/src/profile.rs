@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The processor profile (`*.cpu.toml`): the longest time that others took from a thread, in
-//! intervals of many lengths.
+//! The processor profile (`*.cpu.toml`): the longest processor time that other execution took from
+//! a thread, in intervals of many lengths.
 //!
 //! `tidegate cpu profile` writes it; `tidegate cpu check` counts it as interference above every
 //! task. Times are integer nanoseconds and utilisations parts per billion, because programs write
@@ -22,15 +22,15 @@ const INTERVAL_NS_MAX: u64 = 86_400_000_000_000;
 /// A profile of one processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfile {
-    /// Its name, for human readers.
+    /// The profile's name, for human readers.
     pub name: String,
     /// The conditions of the measurement.
     pub conditions: CpuConditions,
     /// The longest stolen times, by ascending length of the interval; at least one.
     pub points: Vec<StolenPoint>,
-    /// The line above the demand.
+    /// The fitted line that bounds the demand.
     pub demand_fit: Option<DemandFit>,
-    /// The hyperbola above the load.
+    /// The fitted hyperbola that bounds the load.
     pub load_fit: Option<LoadFit>,
 }
 
@@ -43,20 +43,20 @@ pub struct CpuConditions {
     /// The measuring thread's SCHED_FIFO priority; `None` if it had no real-time priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
-    /// The least number of intervals of one length.
+    /// The smallest number of intervals that were measured for any one length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trials: Option<u64>,
-    /// The synthetic load that stole time meanwhile, as `2ms/10ms`; `None` for the machine as it
-    /// is.
+    /// The synthetic load that ran during the measurement, such as `2ms/10ms`; `None` if there was
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thief: Option<String>,
-    /// The date.
+    /// The date of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// The machine and its kernel.
+    /// The measured machine and its kernel.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// The method.
+    /// The method of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
     /// Other programs that ran, and conditions of the host that may have disturbed or shaped the
@@ -75,8 +75,8 @@ pub struct StolenPoint {
     pub stolen_max: Duration,
 }
 
-/// A line above the demand: in every window of length D at most
-/// `min(D, offset + utilization_ppb / 10^9 * D)` is stolen.
+/// A line above the demand: at most `min(D, offset + utilization_ppb / 10^9 * D)` is stolen in
+/// every window of length D.
 ///
 /// The equivalent sporadic task (5.3.0.6): u = `utilization_ppb`, e = `offset` / (1 - u), p = e /
 /// u.
@@ -89,8 +89,8 @@ pub struct DemandFit {
     pub offset_ns: u64,
 }
 
-/// A hyperbola above the load (5.3.0.9): in every window of length D at most the share
-/// `min(1, u (1 + (p - e) / D))` is stolen, with e = u p.
+/// A hyperbola above the load (5.3.0.9): in every window of length D, the stolen share is at most
+/// `min(1, u (1 + (p - e) / D))`, with e = u p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadFit {
@@ -106,7 +106,7 @@ impl LoadFit {
         let whole = u128::from(WHOLE_PPB);
         let utilization = u128::from(self.utilization_ppb.min(WHOLE_PPB));
         let offset = utilization * (whole - utilization) * u128::from(self.period_ns);
-        // At most a quarter of a period, so it fits.
+        // The offset is at most a quarter of a period, so it fits in 64 bits.
         let offset_ns = u64::try_from(offset.div_ceil(whole * whole)).unwrap_or(u64::MAX);
         DemandFit { utilization_ppb: self.utilization_ppb, offset_ns }
     }
@@ -142,16 +142,16 @@ pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
     raised.collect()
 }
 
-/// Returns, for nondecreasing points, the shortest interval in which each point's time may have
-/// been stolen, and the last point. A line above these is above the demand in every interval up
+/// For nondecreasing points, returns the shortest interval in which each point's time can have been
+/// stolen, and the last point. A line above all of these is above the demand in every interval up
 /// to the longest, not only in the measured ones.
 ///
-/// A window that is longer by x loses at most x more. So with y stolen in D and y' in the next
-/// longer D', a stolen time of y' needs an interval of at least D + y' - y, and more than y'
-/// needs at least D'.
+/// A window that is longer by x loses at most x more. So if y was stolen in D and y' in the next
+/// longer D', a stolen time of y' needs an interval of at least D + y' - y, and a longer stolen
+/// time needs at least D'.
 ///
 /// # Panics
-/// If a point is below the previous one, or has more stolen than its interval.
+/// If a point's stolen time is below that of the previous point or exceeds the point's interval.
 pub fn corners(raised: &[StolenPoint]) -> Vec<StolenPoint> {
     let mut before = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
     let corners = raised.iter().map(|&point| {
@@ -252,8 +252,8 @@ impl CpuProfile {
         running_max(&self.points)
     }
 
-    /// Returns the bound `points` for each length: the running maximum plus `margin`, at most the
-    /// length itself.
+    /// Returns the bound `points` for each length: the running maximum plus `margin`, and at most
+    /// the length itself.
     pub fn raised_by(&self, margin: Duration) -> Vec<StolenPoint> {
         let mut points = self.running_max();
         for point in &mut points {
@@ -263,8 +263,8 @@ impl CpuProfile {
         points
     }
 
-    /// Returns the fault of a fit: it is below what may have been stolen in an interval up to the
-    /// longest, measured or not, or takes more than the processor.
+    /// Returns an error if the fit is below the time that can have been stolen in some interval up
+    /// to the longest, measured or not, or if its utilisation exceeds the whole processor.
     fn check_fit(&self, fit: DemandFit) -> Result<(), String> {
         if fit.utilization_ppb > WHOLE_PPB {
             return Err(format!("the utilisation of {} ppb exceeds 1", fit.utilization_ppb));

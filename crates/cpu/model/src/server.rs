@@ -76,19 +76,19 @@ impl ServerKind {
 /// Whether a server that is out of budget may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// It does not execute.
+    /// The server does not execute.
     #[default]
     Never,
-    /// It executes at this priority, which costs no budget.
+    /// The server executes at this priority, without using budget.
     At(Priority),
 }
 
-/// The parameters of a server's rules; its name and priority belong to its host.
+/// The parameters of a server's rules, without the server's name and priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerParams {
     /// The kind of rules.
     pub kind: ServerKind,
-    /// The execution in each period, at least 1 ns and at most the period.
+    /// The processor time in each period, at least 1 ns and at most the period.
     pub budget: Duration,
     /// The period.
     pub period: Duration,
@@ -113,10 +113,10 @@ pub enum ServerParamsError {
         /// The period.
         period: Duration,
     },
-    /// No budget could be replenished.
+    /// The number of replenishments is zero, so no budget could be replenished.
     #[error("with 0 replenishments the budget would never be replenished; write at least 1")]
     ReplenishmentsZero,
-    /// So many that the number must be a mistake.
+    /// The number of replenishments exceeds [`ServerParams::REPLENISHMENTS_LIMIT`].
     #[error(
         "{replenishments} replenishments are too many; write at most {}",
         ServerParams::REPLENISHMENTS_LIMIT
@@ -186,21 +186,22 @@ impl ServerParams {
 pub struct CpuServer {
     /// The name, unique on its processor.
     pub name: String,
-    /// The priority while it has budget. Under EDF all are equal and this is 0: a server's
-    /// deadline is one period after its budget was replenished.
+    /// The priority while the server has budget. Under EDF it is 0: the server is scheduled by its
+    /// deadline, one period after its budget was replenished.
     pub priority: Priority,
     /// The parameters of its rules.
     pub params: ServerParams,
-    /// Whether it executes when it is out of budget.
+    /// Whether the server executes when it is out of budget.
     pub background: Background,
-    /// The longest time that less urgent threads delay it, with locks or with preemption off.
+    /// The longest time that less urgent threads delay the server, by holding locks or by disabling
+    /// preemption.
     pub blocking: Duration,
-    /// The largest number of jobs that may wait for it, including the executing one; more are lost.
+    /// The largest number of queued jobs, including the executing one; further jobs are lost.
     pub queued_max: u32,
 }
 
 impl CpuServer {
-    /// The default number of jobs that may wait.
+    /// The default of `queued_max`.
     pub const QUEUED_MAX_DEFAULT: u32 = 65_536;
 
     /// Creates a server that does nothing when it is out of budget.

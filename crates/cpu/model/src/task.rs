@@ -21,7 +21,7 @@ names! {
     pub enum TaskArrivals {
         /// Every period.
         Periodic => "periodic",
-        /// At least a period after the last; a simulation draws gaps of one to two periods.
+        /// At least a period apart; a simulation draws gaps of one to two periods.
         Sporadic => "sporadic",
     }
 }
@@ -35,15 +35,16 @@ pub struct CpuTask {
     pub period: Duration,
     /// The longest execution of a job, without context switches.
     pub execution: Duration,
-    /// The deadline from arrival (not from release: jitter counts).
+    /// The deadline, counted from the arrival (not from the release, so jitter counts).
     pub deadline: Duration,
-    /// The priority. Under EDF all are equal, and this is 0.
+    /// The priority; 0 for every task under EDF.
     pub priority: Priority,
-    /// The first arrival, from the start of a run.
+    /// The time from the start of a run to the first arrival.
     pub offset: Duration,
     /// The longest time from a job's arrival to its release.
     pub jitter: Duration,
-    /// The longest time that less urgent tasks delay it, with locks or with preemption off.
+    /// The longest time that less urgent tasks delay this one, by holding locks or by disabling
+    /// preemption.
     pub blocking: Duration,
     /// When jobs arrive.
     pub arrivals: TaskArrivals,

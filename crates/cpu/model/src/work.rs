@@ -6,29 +6,29 @@ use tidegate_model::units::Duration;
 /// When the jobs of a piece of work arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrivals {
-    /// One every `period`.
+    /// One job every `period`.
     Periodic {
         /// The time from one arrival to the next.
         period: Duration,
     },
-    /// At least `gap_min` after the last; a simulation draws gaps of one to two times that.
+    /// At least `gap_min` apart; a simulation draws gaps of one to two times `gap_min`.
     Sporadic {
         /// The least time between two arrivals.
         gap_min: Duration,
     },
-    /// Independent arrivals.
+    /// A Poisson process: arrivals are independent of each other.
     Poisson {
         /// The mean time between two arrivals.
         gap_mean: Duration,
     },
-    /// `burst` jobs together, with bursts as in [`Arrivals::Poisson`].
+    /// `burst` jobs at a time; the bursts arrive as in [`Arrivals::Poisson`].
     Bursty {
         /// Jobs that arrive together, at least 1.
         burst: u32,
         /// The mean time between two bursts.
         gap_mean: Duration,
     },
-    /// At these ascending instants from the start of the run.
+    /// At these instants, in ascending order, counted from the start of the run plus the offset.
     At(Vec<Duration>),
 }
 
@@ -64,9 +64,9 @@ pub struct CpuWork {
     pub arrivals: Arrivals,
     /// How long a job executes.
     pub execution: Execution,
-    /// The deadline from arrival, if there is one.
+    /// The deadline, counted from the arrival; `None` if the jobs have no deadline.
     pub deadline: Option<Duration>,
-    /// The time added to the first arrival.
+    /// The time by which all arrivals are delayed.
     pub offset: Duration,
 }
 

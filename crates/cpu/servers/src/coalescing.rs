@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The hybrid servers: sporadic while the load is light, like a polling server while it is heavy.
 //!
-//! A burst of small jobs cuts the budget into many chunks; during a backlog each is replenished
-//! separately, and each costs a preemption. Running out of budget with work left indicates a heavy
+//! A burst of small jobs cuts the budget into many chunks. During a backlog each chunk is
+//! replenished separately, and each costs a preemption.
 //! load, so chunks are merged. Blocking with budget left indicates a light load, so as many chunks
 //! as before are allowed.
 //!
 //! # Source
-//! Stanovich, dissertation, section 6.6.3. Correction 10: a chunk may only be moved to a later
+//! Stanovich, dissertation, section 6.6.3. Correction 10: a chunk can only be moved to a later
 //! time (observation 2), so two merged chunks take the later time.
 
 use super::replenishments::Replenishment;

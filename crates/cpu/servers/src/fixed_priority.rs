@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No server: work executes at its priority whenever it is there, as a SCHED_FIFO thread does.
+//! No server: work executes at its priority whenever there is any, like a SCHED_FIFO thread.
 //!
-//! It is the baseline that the servers are compared with. It promises nothing to the threads below
+//! It is the baseline to which the servers are compared. It guarantees nothing to the threads below
 //! it.
 //!
 //! # Source
@@ -16,7 +16,7 @@ use super::{Replenishment, Server, ServerEvent, ServerStatus};
 pub struct FixedPriority;
 
 impl FixedPriority {
-    /// Creates it; there is nothing to set.
+    /// Creates the rules, which have no parameters.
     pub const fn new() -> Self {
         Self
     }

@@ -2,10 +2,11 @@
 //! Aperiodic servers as pure state machines: the host reports execution, and the server returns
 //! how much more is allowed.
 //!
-//! A server bounds the processor time of aperiodic work. It knows nothing about the work itself:
-//! its host (a simulator, a manager of threads, a kernel) reports when there is work and how long
-//! the server executed, and asks [`Server::status`] whether it may execute at its priority now.
-//! Time is passed in; there is no clock, no timer, and no allocation after construction.
+//! A server bounds the processor time of aperiodic work. It does not see the work itself: its host
+//! (a simulator, a manager of threads, a kernel) reports when there is work and how long the server
+//! executed, and calls [`Server::status`] to find out whether the server may execute at its
+//! priority now. Time is passed in; there is no clock, no timer, and no allocation after
+//! construction.
 //!
 //! ```text
 //!             Unblock                     Dispatch
@@ -16,7 +17,7 @@
 //!                       ready, out of budget <-------------+
 //! ```
 //!
-//! The rules and corrections are the dissertation's, chapter 6; see each kind.
+//! The rules and corrections are those of the dissertation's chapter 6; each kind lists its own.
 
 mod coalescing;
 mod fixed_priority;
@@ -48,20 +49,21 @@ pub enum ServerEvent {
     Preempt,
     /// No work is left.
     Block,
-    /// The budget ran out, the alarm's instant has come, or the host asks for a check without
-    /// either. Work is left.
+    /// The budget ran out, the alarm's instant has come, or the host requests a check for another
+    /// reason. Work is left.
     Alarm,
 }
 
 /// Whether a server may execute at its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerStatus {
-    /// How long, from now, it may execute without interruption; zero if it may not.
+    /// How long the server may execute without interruption from now on; zero if it may not.
     pub budget: Duration,
-    /// When to send [`ServerEvent::Alarm`] if nothing else happens before: its budget changes then.
-    /// `None` if it changes at no instant by itself, as without work.
+    /// The instant at which to send [`ServerEvent::Alarm`] unless another event comes first: the
+    /// budget changes then. `None` if the budget does not change by itself, for example without
+    /// work.
     pub alarm: Option<Time>,
-    /// Its deadline under EDF: one period after the activation.
+    /// The server's deadline under EDF: one period after the activation.
     pub due: Time,
 }
 
@@ -69,11 +71,11 @@ pub struct ServerStatus {
 ///
 /// # The protocol
 /// - `now` never decreases, and a new server has no work.
-/// - `executed` is how long it executed within its budget since the last call. Background
+/// - `executed` is how long the server executed within its budget since the last call. Background
 ///   execution, out of budget, is not reported.
 /// - After it has executed for [`ServerStatus::budget`], the host sends `Alarm` as soon as
 ///   possible. Execution beyond the budget is an overrun and reported in the same way.
-/// - After every event the host asks for `status` again.
+/// - After every event the host calls `status` again.
 ///
 /// # Example
 /// ```
@@ -98,16 +100,17 @@ pub trait Server {
 
     /// Reports that the server's priority level became active or idle. It is active while a thread
     /// of the server's priority or above executes. Only the original sporadic server uses this. A
-    /// host that cannot tell calls it never.
+    /// host that cannot observe levels never calls it.
     fn level(&mut self, _now: Time, _is_active: bool) {}
 
-    /// Returns whether it may execute now.
+    /// Returns how long the server may execute now, and the next instant at which that changes.
     fn status(&self, now: Time) -> ServerStatus;
 
-    /// Writes its whole budget into `out`, as replenishments in order of time; a replenishment
-    /// whose time has come is available. Writes nothing for a server without replenishments.
+    /// Writes the server's whole budget into `out`, as replenishments in order of time; a
+    /// replenishment whose time has come is available. Writes nothing for a server without
+    /// replenishments.
     ///
-    /// For checks of invariants; not on any hot path.
+    /// This serves checks of invariants, and is not called on any hot path.
     fn replenishments(&self, out: &mut Vec<Replenishment>);
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Servers whose budget is full again at every multiple of the period: polling and deferrable.
 //!
-//! A *polling* server looks for work at every multiple of the period, and executes the work that
-//! it finds. It is a periodic task. Work that arrives later waits for the next period, and the
-//! budget left when the work runs out is lost. Work that arrives at the instant of the look is
-//! found.
+//! A *polling* server looks for work at every multiple of the period, and executes the work that it
+//! finds. It is a periodic task. Work that arrives later waits for the next period, and the budget
+//! left when the work runs out is lost. Work that arrives exactly at a multiple is found.
 //!
 //! A *deferrable* server waits for work until the period ends. It is simple and responds quickly,
 //! but is not a periodic task: the budget kept to the end of one period and the budget of the next
@@ -37,7 +36,7 @@ pub enum WithoutWork {
 pub struct PerPeriod {
     params: ServerParams,
     without_work: WithoutWork,
-    /// The rest of the period's budget.
+    /// The remaining budget of the current period.
     left: Duration,
     /// Execution beyond the budget, owed to later periods.
     overrun: Duration,
@@ -67,7 +66,7 @@ impl PerPeriod {
         self.start + self.params.period
     }
 
-    /// Charges execution to the rest of the budget; an excess is owed.
+    /// Charges execution to the remaining budget; any excess is owed to later periods.
     fn consume(&mut self, executed: Duration) {
         if let Some(left) = self.left.checked_sub(executed) {
             self.left = left;
@@ -85,7 +84,7 @@ impl PerPeriod {
         }
         self.start += self.params.period * periods;
         let budget = self.params.budget;
-        // The periods in between paid their whole budgets. Saturation is intended.
+        // The periods in between paid with their whole budgets. Saturation is intended.
         let paid = budget.ns().saturating_mul(periods - 1);
         let owed = Duration::from_ns(self.overrun.ns().saturating_sub(paid));
         let now_paid = owed.min(budget);
@@ -93,7 +92,7 @@ impl PerPeriod {
         self.left = budget - now_paid;
     }
 
-    /// Records that there was no work before now, or is none from now on.
+    /// Records that there was no work until now, or that there is none from now on.
     fn idle(&mut self) {
         if self.without_work == WithoutWork::Lost {
             self.left = Duration::ZERO;

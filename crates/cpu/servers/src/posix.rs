@@ -2,16 +2,16 @@
 //! SCHED_SPORADIC as POSIX specifies it, and the original sporadic server (SpSL) that it derives
 //! from, with their defects, for comparison.
 //!
-//! It has one capacity, one activation time for all of it, and a list of pending replenishments.
-//! So budget that is replenished during a busy interval is replenished again with the budget
-//! activated at its start, which is too early (premature replenishment). And the capacity never
-//! goes below zero, while an overrun is replenished like other execution: the budget grows
-//! (amplification).
+//! The POSIX server has one capacity, one activation time for all of it, and a list of pending
+//! replenishments. So budget that is replenished during a busy interval is replenished again
+//! together with the budget activated at the interval's start, which is too early (premature
+//! replenishment). And the capacity never goes below zero, while an overrun is replenished like
+//! other execution, so the budget grows (amplification).
 //!
 //! SpSL has the first defect only. It activates its capacity when its *priority level* becomes
 //! active: when a thread of its priority or above begins to execute after a time without such
 //! threads. It assumes that budgets are enforced exactly. Here a late enforcement is charged to the
-//! next replenishment, so that nothing but the rules of SpSL makes it execute too much.
+//! next replenishment, so that any excess execution comes from the rules of SpSL.
 //!
 //! # Source
 //! SpSL: Sprunt, Sha and Lehoczky, "Aperiodic task scheduling for hard-real-time systems",
@@ -52,7 +52,7 @@ pub struct Posix {
     rules: Rules,
     /// The available execution capacity.
     capacity: Duration,
-    /// Executed since the activation time.
+    /// The execution since the activation time.
     used: Duration,
     /// SpSL: execution beyond the capacity, owed to the next replenishments.
     overrun: Duration,
@@ -97,15 +97,15 @@ impl Posix {
         }
     }
 
-    /// Returns whether it executes at its own priority: with capacity, and with room for one more
-    /// replenishment.
+    /// Returns whether the server executes at its own priority: it needs capacity, and room for one
+    /// more replenishment.
     fn is_foreground(&self) -> bool {
         let room = usize::try_from(self.params.replenishments_max).expect("a u32 is a usize");
         !self.capacity.is_zero() && self.pending.len() < room
     }
 
     /// "If the available execution capacity would become negative [..] it shall be set to zero":
-    /// the overrun is forgiven but still replenished. SpSL owes it.
+    /// POSIX forgives the overrun but still replenishes it. SpSL owes it.
     fn consume(&mut self, executed: Duration) {
         let paid = executed.min(self.capacity);
         self.capacity = self.capacity - paid;
@@ -142,21 +142,22 @@ impl Posix {
         self.pending.insert(self.pending.len() - later, replenishment);
     }
 
-    /// "If [..] the execution capacity would become larger than sched_ss_init_budget, it shall be
-    /// rounded down."
+    /// Adds capacity. "If [..] the execution capacity would become larger than
+    /// sched_ss_init_budget, it shall be rounded down."
     fn add(&mut self, amount: Duration) {
         self.capacity = (self.capacity + amount).min(self.params.budget);
     }
 
-    /// Takes what is owed from the capacity, as if it were executed now; returns whether there was
-    /// anything.
+    /// Pays owed overrun from the capacity, as if it were executed now; returns whether any was
+    /// owed.
     fn pay(&mut self) -> bool {
         let owed = std::mem::take(&mut self.overrun);
         self.consume(owed);
         !owed.is_zero()
     }
 
-    /// Carries out due replenishments. They activate only a thread that was out of capacity.
+    /// Carries out due replenishments. They set an activation time only if the thread was out of
+    /// capacity.
     fn replenish(&mut self, now: Time) {
         while let Some(first) = self.pending.front().filter(|first| first.at <= now) {
             let (at, amount) = (first.at, first.amount);
@@ -208,7 +209,7 @@ impl Server for Posix {
             Rules::Posix(_) => {}
             Rules::Original => {
                 self.replenish(now);
-                // Capacity that is in use has its activation.
+                // Capacity that is partly used already has its activation time.
                 if is_active && !self.is_level_active && self.used.is_zero() {
                     self.activation = now;
                 }

@@ -9,17 +9,17 @@ use tidegate_model::{Duration, Time};
 /// A chunk of a server's budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replenishment {
-    /// The instant from which it may be used.
+    /// The instant from which the chunk may be used.
     pub at: Time,
     /// The amount, never zero.
     pub amount: Duration,
 }
 
-/// Chunks in order of time; chunks of one instant in order of insertion.
+/// Chunks in order of time; chunks with the same instant are in order of insertion.
 ///
 /// # Invariants
-/// - Never empty, sorted, no chunk of zero (correction 4: a zero chunk at the head would make the
-///   loop of Budget_Check endless).
+/// - The queue is never empty, is sorted, and has no chunk of zero (correction 4: a zero chunk at
+///   the head would make the loop of Budget_Check endless).
 #[derive(Debug, Clone)]
 pub(super) struct ReplenishmentQueue {
     chunks: VecDeque<Replenishment>,
@@ -69,13 +69,14 @@ impl ReplenishmentQueue {
         self.chunks.insert(self.chunks.len() - later, chunk);
     }
 
-    /// Moves the head to a later instant, behind chunks that are then earlier.
+    /// Moves the head to a later instant, behind the chunks that are then earlier.
     pub(super) fn postpone_head(&mut self, at: Time) {
         let head = self.pop();
         self.insert(Replenishment { at, ..head });
     }
 
-    /// Merges the head and the next chunk, which must exist, into one chunk from `at` on.
+    /// Merges the head and the next chunk, which must exist, into one chunk that is available from
+    /// `at` on.
     pub(super) fn merge_head(&mut self, at: Time) {
         let first = self.pop();
         let second = self.head();

@@ -2,17 +2,16 @@
 //! The corrected sporadic server.
 //!
 //! The budget is divided into chunks, each a cohort of unit servers that were activated together. A
-//! chunk that is used up is replenished one period after its own activation (Budget_Check); if a
-//! chunk is used only in part, the used part is replenished in this way (Split_Check); and the
-//! budget available when the server unblocks is activated then (Unblock_Check). An overrun is
-//! borrowed from the next chunk, which becomes available later by the same time. So in any window
-//! the server executes at most as much as a periodic task with its budget and period, plus one
-//! overrun.
+//! chunk that is used up is replenished one period after its own activation (Budget_Check). If only
+//! part of a chunk is used, that part is replenished in the same way (Split_Check). The budget
+//! available when the server unblocks is activated then (Unblock_Check). An overrun is borrowed
+//! from the next chunk, which becomes available later by the same time. So in any window the server
+//! executes at most as much as a periodic task with its budget and period, plus one overrun.
 //!
 //! # Source
 //! Stanovich, dissertation, figures 6.3 to 6.5 and observations 1 to 3; preemption charge 6.6.1,
-//! coalescing 6.6.3. The pseudo-code is used with twelve corrections,
-//! docs/theory/sporadic-servers.md; each is named where it is used.
+//! coalescing 6.6.3. The pseudo-code is used with the twelve corrections of
+//! docs/theory/sporadic-servers.md; comments name each correction where it is used.
 
 use tidegate_cpu_model::ServerParams;
 use tidegate_model::{Duration, Time};
@@ -23,11 +22,11 @@ use super::{Server, ServerEvent, ServerStatus};
 /// The rule for the chunks when the server runs out of budget with work left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coalescing {
-    /// They stay as they are.
+    /// The chunks stay as they are.
     Never,
-    /// All are merged into one.
+    /// All chunks are merged into one.
     Immediate,
-    /// The first two are merged.
+    /// The first two chunks are merged.
     Gradual,
 }
 
@@ -41,8 +40,8 @@ pub enum Coalescing {
 pub struct Sporadic {
     params: ServerParams,
     pub(super) queue: ReplenishmentQueue,
-    /// Execution from the head chunk that is not yet scheduled for replenishment or, if the
-    /// head's time is in the future, borrowed from it.
+    /// Execution charged to the head chunk that is not yet scheduled for replenishment or, if the
+    /// head's time is in the future, borrowed from the head.
     usage: Duration,
     /// The present limit on chunks: coalescing lowers it until the load is light again.
     pub(super) chunks_max: usize,
@@ -67,7 +66,7 @@ impl Sporadic {
         }
     }
 
-    /// Returns how long it may execute now without interruption, from the head chunk alone.
+    /// Returns how long the server may execute now without interruption, from the head chunk alone.
     fn capacity(&self, now: Time) -> Duration {
         let head = self.queue.head();
         if head.at > now {
@@ -102,17 +101,17 @@ impl Sporadic {
         }
     }
 
-    /// Lines 8 to 15: the overrun is taken from the earliest part of the next chunk, as if it had
-    /// been executed then.
+    /// Figure 6.3, lines 8 to 15: the overrun is taken from the earliest part of the next chunk, as
+    /// if it had been executed then.
     ///
-    /// Correction 3: this also postpones a chunk that was already available, although using it is
-    /// no overrun; that is safe by observation 2.
+    /// Correction 3: this also postpones a chunk that was already available, although using such a
+    /// chunk is no overrun. That is safe by observation 2.
     fn borrow(&mut self) {
         let head = self.queue.head();
         let at = head.at + self.usage;
         self.queue.set_head(Replenishment { at, ..head });
         // Correction 9: the head may now be later than any number of chunks behind it. Merging
-        // keeps the order, since they move to its later time.
+        // keeps the order, because those chunks move to the head's later time.
         while let Some(next) = self.queue.next() {
             // Correction 1: without `- usage`, units of the next chunk could be used too early,
             // by as much as was borrowed.
@@ -123,8 +122,8 @@ impl Sporadic {
         }
     }
 
-    /// Figure 6.4: if a chunk is used only in part, the used part is replenished one period after
-    /// the activation, and the remnant is available from now on.
+    /// Figure 6.4: if only part of a chunk is used, that part is replenished one period after the
+    /// activation, and the remnant is available from now on.
     fn split_check(&mut self, now: Time) {
         let head = self.queue.head();
         // Correction 6: a debt borrowed from a future chunk stays with that chunk.
@@ -135,12 +134,12 @@ impl Sporadic {
         let mut used = Replenishment { at: head.at + self.params.period, amount: self.usage };
         if self.queue.len() < self.chunks_max {
             self.queue.set_head(Replenishment { at: head.at, amount: remnant });
-            // Correction 12, as 9: the remnant may now be later than the next chunk.
+            // Correction 12, like correction 9: the remnant may now be later than the next chunk.
             self.queue.postpone_head(head.at + self.usage);
             self.queue.insert(used);
         } else {
             // Correction 6: the remnant joins the next chunk or, if there is none, is replenished
-            // with the used part; with a single chunk this is a polling server.
+            // with the used part. With a single chunk this is a polling server.
             self.queue.pop();
             if self.queue.len() > 0 {
                 let next = self.queue.head();
@@ -159,7 +158,7 @@ impl Sporadic {
         if self.capacity(now).is_zero() {
             return;
         }
-        // Correction 7: units that were borrowed are replenished slightly later than possible.
+        // Correction 7: borrowed units are replenished slightly later than they could be.
         let head = self.queue.head();
         self.queue.set_head(Replenishment { at: now, ..head });
         while let Some(next) = self.queue.next() {
@@ -195,7 +194,8 @@ impl Server for Sporadic {
             }
             ServerEvent::Dispatch { preempts } => {
                 if preempts {
-                    // Correction 11: charged when it takes the processor, before it executes.
+                    // Correction 11: the charge is made when the server takes the processor, before
+                    // it executes.
                     self.usage += self.params.preemption_charge;
                 }
                 self.budget_check(now);

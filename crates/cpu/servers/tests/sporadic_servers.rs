@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Servers driven by hand: the rules of the corrected sporadic server one by one, the coalescing
-//! of the hybrids, and the servers with one budget per period. A tick is a nanosecond.
+//! Tests of servers with events given by hand: the rules of the corrected sporadic server one by
+//! one, the coalescing of the hybrids, and the servers with one budget per period. A tick is a
+//! nanosecond.
 
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Server, ServerEvent};
@@ -21,7 +22,7 @@ fn params(kind: ServerKind, budget: u64, period: u64) -> ServerParams {
     ServerParams::new(kind, ticks(budget), ticks(period))
 }
 
-/// Returns a server after these events: (instant, executed since the last, event).
+/// Returns a server after these events: (instant, execution since the last event, event).
 fn told(params: ServerParams, events: &[(u64, u64, ServerEvent)]) -> Box<dyn Server + Send> {
     let mut server = tidegate_cpu_servers::build(&params);
     for &(at, executed, event) in events {
@@ -48,10 +49,10 @@ fn status(server: &dyn Server, at: u64) -> (u64, Option<u64>) {
 
 const SPORADIC: ServerKind = ServerKind::Sporadic;
 
-/// A job of 2 at 0, with a budget of 4 every 20.
+/// The events of a job of 2 at 0, for a server with a budget of 4 in every 20.
 const HALF: [(u64, u64, ServerEvent); 3] = [(0, 0, UNBLOCK), (0, 0, DISPATCH), (2, 2, BLOCK)];
 
-/// `HALF`, then at 10 the other half and one more tick.
+/// Returns the events of `HALF`, then from 10 on the other half and one more tick.
 fn overrun() -> Vec<(u64, u64, ServerEvent)> {
     let mut events = HALF.to_vec();
     events.extend([(10, 0, UNBLOCK), (10, 0, DISPATCH), (13, 3, ALARM)]);
@@ -74,7 +75,7 @@ fn a_used_up_chunk_is_replenished_a_period_after_its_activation() {
     assert_eq!(status(&*server, 23), (4, None));
 }
 
-/// An overrun is borrowed: the next chunk comes later and contains less.
+/// An overrun is borrowed: the next chunk becomes available later and is smaller.
 #[test]
 fn an_overrun_is_borrowed_from_the_next_chunk() {
     let server = told(params(SPORADIC, 4, 20), &overrun());
@@ -84,7 +85,7 @@ fn an_overrun_is_borrowed_from_the_next_chunk() {
 }
 
 /// Correction 1: the chunk of 23 is not available when the remaining unit of 21 is used up at 22.
-/// As printed, 21 + 2 would reach it.
+/// As printed, the rule would add 21 + 2 and reach it.
 #[test]
 fn borrowed_units_reach_no_later_chunk() {
     let events = [
@@ -150,15 +151,16 @@ fn a_debt_outlives_blocking() {
 
 #[test]
 fn budget_available_in_time_joins_the_used_chunk() {
-    // At 19 the chunk of 20 comes before the two units are used up; the chunk of 22 would not.
+    // At 19, the chunk of 20 becomes available before the two units are used up; the chunk of 22
+    // does not.
     let merged = [HALF.to_vec(), vec![(19, 0, UNBLOCK)]].concat();
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &merged), [(19, 4)]);
     let apart = [HALF.to_vec(), vec![(17, 0, UNBLOCK)]].concat();
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &apart), [(17, 2), (20, 2)]);
 }
 
-/// Correction 6: without room for one more chunk the remnant joins the next and, with a single
-/// chunk, the used part: a polling server.
+/// Correction 6: without room for one more chunk, the remnant joins the next chunk. With a single
+/// chunk it joins the used part, as in a polling server.
 #[test]
 fn a_remnant_without_room_waits_with_the_next() {
     let two = ServerParams { replenishments_max: 2, ..params(SPORADIC, 6, 20) };
@@ -178,7 +180,7 @@ fn a_preemption_is_charged_at_once() {
     server.observe(Time::from_ns(4), ticks(4), PREEMPT);
     server.observe(Time::from_ns(6), Duration::ZERO, PREEMPTS);
     assert_eq!(status(&*server, 6).0, 3);
-    // The rest is used up, and all is replenished together.
+    // The rest of the budget is used up, and all of it is replenished together.
     server.observe(Time::from_ns(9), ticks(3), ALARM);
     assert_eq!(chunks(&*server), [(50, 10)]);
 }
@@ -204,7 +206,7 @@ fn coalescing_moves_chunks_to_the_later_time() {
     assert_eq!(chunks(&*gradual), [(105, 2), (110, 1), (115, 1)]);
 }
 
-/// A hybrid divides its budget again once it blocks with some of it left.
+/// A hybrid divides its budget again once it blocks with part of it left.
 #[test]
 fn blocking_with_budget_left_ends_the_heavy_load() {
     let mut server = in_four_pieces(ServerKind::HybridImmediate);
@@ -213,7 +215,7 @@ fn blocking_with_budget_left_ends_the_heavy_load() {
     assert_eq!(chunks(&*server), [(117, 2), (215, 2)]);
 }
 
-/// Amplification, a defect of POSIX: an overrun is forgiven, and replenished all the same.
+/// Amplification, a defect of POSIX: an overrun is forgiven, but still replenished.
 #[test]
 fn posix_replenishes_a_forgiven_overrun() {
     let server = told(params(ServerKind::PosixSporadic, 4, 20), &overrun());
@@ -241,7 +243,7 @@ fn a_deferrable_server_keeps_its_budget_to_the_end_of_the_period() {
     assert_eq!(status(&*server, 20), (4, Some(40)));
 }
 
-/// An overrun of one period is owed to the next, however late the server is checked.
+/// An overrun in one period is owed to the next, however late the server is checked.
 #[test]
 fn servers_with_one_budget_a_period_pay_for_overruns() {
     for kind in [ServerKind::Polling, ServerKind::Deferrable] {

@@ -37,7 +37,7 @@ fn tasks(scheduling: Scheduling, count: u32) -> CpuWorkload {
     workload
 }
 
-/// Returns a server for packets above six tasks, and below two.
+/// Returns eight tasks and a server for packets that is more urgent than six of the tasks.
 fn with_server(kind: ServerKind) -> CpuWorkload {
     let mut workload = tasks(Scheduling::FixedPriority, 8);
     workload.timer_latency = us(5);

@@ -4,7 +4,7 @@
 use tidegate_cpu_model::{Arrivals, CpuTask, CpuWork, Execution, TaskArrivals};
 use tidegate_model::{Duration, Random, Time};
 
-/// 2^53: the number of fractions that a double distinguishes.
+/// 2^53: the number of equally spaced fractions below 1 that a double distinguishes.
 const FRACTIONS: f64 = 9_007_199_254_740_992.0;
 
 /// The longest time drawn: 73 years, longer than any run.
@@ -14,7 +14,7 @@ const DRAWN_NS_MAX: u64 = 1 << 61;
 ///
 /// The logarithm is `libm`'s, which is the same on every machine.
 fn exponential(random: &mut Random, mean: Duration) -> Duration {
-    // 53 bits and never 0, which has no logarithm.
+    // The fraction has 53 bits and is never 0, which has no logarithm.
     let fraction = (float(random.bits() >> 11) + 1.0) / FRACTIONS;
     let drawn = -libm::log(fraction) * float(mean.ns());
     Duration::from_ns(whole(drawn).clamp(1, DRAWN_NS_MAX))
@@ -34,7 +34,7 @@ fn whole(number: f64) -> u64 {
     number as u64
 }
 
-/// Draws one to two times `least`.
+/// Draws a time of one to two times `least`.
 fn at_least(random: &mut Random, least: Duration) -> Duration {
     least + Duration::from_ns(random.below(least.ns()))
 }
@@ -46,7 +46,7 @@ pub(super) struct TaskReleases {
     jitter: Duration,
     arrivals: TaskArrivals,
     random: Random,
-    /// The next arrival, and its release, which jitter may delay.
+    /// The next arrival, and its release, which jitter can delay.
     next: (Time, Time),
 }
 
@@ -68,7 +68,7 @@ impl TaskReleases {
         self.next.1
     }
 
-    /// Takes the job that is released now; returns its arrival.
+    /// Removes the job that is released now; returns its arrival.
     pub(super) fn take(&mut self) -> Time {
         let arrival = self.next.0;
         let gap = match self.arrivals {
@@ -97,7 +97,7 @@ pub(super) struct WorkArrivals {
     execution: Execution,
     random: Random,
     next: Time,
-    /// The number of instants of a list already used.
+    /// The number of instants already taken from an [`Arrivals::At`] list.
     taken: usize,
     offset: Duration,
 }
@@ -125,7 +125,7 @@ impl WorkArrivals {
         self.next
     }
 
-    /// Takes the jobs that arrive now; returns their number.
+    /// Removes the jobs that arrive now; returns their number.
     pub(super) fn take(&mut self) -> u32 {
         let jobs = match &self.arrivals {
             Arrivals::Bursty { burst, .. } => *burst,
@@ -170,7 +170,7 @@ mod tests {
         let times: Vec<u64> = (0..100_000).map(|_| exponential(&mut random, mean).ns()).collect();
         let average = times.iter().sum::<u64>() / 100_000;
         assert!((9_900..10_100).contains(&average), "{average}");
-        // e^-3 of them exceed three means.
+        // A share of e^-3 of the times exceeds three means.
         let tail = times.iter().filter(|&&ns| ns > 30_000).count();
         assert!((4_700..5_300).contains(&tail), "{tail}");
     }

@@ -3,17 +3,18 @@
 //! under fixed priorities or earliest deadline first.
 //!
 //! # The model
-//! - Preemptive; among equals first come first served, and a preempted thread keeps its place.
-//! - A thread that takes the processor first spends one context switch, which is charged to no
-//!   budget.
-//! - A server's budget is always enforced `timer_latency` late: the worst case for others.
+//! - Scheduling is preemptive. Equals are served first come, first served, and a preempted thread
+//!   keeps its position among its equals.
+//! - Each time a thread takes the processor, it first spends one context switch, which is charged
+//!   to no budget.
+//! - A server's budget is always enforced `timer_latency` late: the worst case for other threads.
 //!   Replenishments and releases are on time, which is also the worst case.
-//! - A job always executes as long as its task says.
-//! - Bounded but unscheduled disturbance, blocking and stolen time, follows [`Disturbance`]. Stolen
-//!   time stops the processor: the running thread keeps its place and no switch is charged, because
-//!   the measured time includes the cost.
-//! - At one instant completions come first, then arrivals of work, releases of tasks, alarms of
-//!   servers, stolen time, and sections.
+//! - A job always executes for the whole execution time that its task states.
+//! - Bounded but unscheduled disturbance, which is blocking and stolen time, follows
+//!   [`Disturbance`]. Stolen time stops the processor. The running thread stays the running one and
+//!   no switch is charged, because the measured time includes the cost of switches.
+//! - At the same instant, completions come first, then arrivals of work, releases of tasks, alarms
+//!   of servers, stolen time, and sections.
 
 mod arrivals;
 mod disturbance;
@@ -72,7 +73,7 @@ pub fn simulate(params: &CpuParams<'_>, observer: &mut impl CpuObserver) -> CpuR
 /// rules that the workload states for its servers.
 ///
 /// # Panics
-/// If there is not one server for each server of the workload, or `Time` overflows.
+/// If `servers` does not contain exactly one server for each in the workload, or `Time` overflows.
 pub fn simulate_with(
     params: &CpuParams<'_>,
     servers: Vec<Box<dyn Server + '_>>,

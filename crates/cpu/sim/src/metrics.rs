@@ -10,11 +10,11 @@ use super::window::WindowMax;
 /// The metrics of the jobs of a task or a piece of work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobMetrics {
-    /// Its name in the workload.
+    /// The name of the task or piece of work.
     pub name: String,
-    /// The deadline with which responses are compared.
+    /// The deadline, counted from the arrival; `None` if the jobs have no deadline.
     pub deadline: Option<Duration>,
-    /// The times from arrival to completion.
+    /// The response times, from arrival to completion.
     pub responses: Distribution,
     /// Jobs that completed after their deadline, or are incomplete and past it.
     pub misses: u64,
@@ -63,18 +63,18 @@ impl JobMetrics {
 /// The metrics of a server.
 #[derive(Debug, Clone)]
 pub struct ServerMetrics {
-    /// Its name in the workload.
+    /// The server's name in the workload.
     pub name: String,
-    /// The execution within its budget, including overruns.
+    /// The server's execution within its budget, including overruns.
     pub executed: Duration,
-    /// The execution in the background.
+    /// The server's execution at its background priority.
     pub background: Duration,
-    /// The charges for preemptions.
+    /// The total charge for preemptions.
     pub charged: Duration,
-    /// How often it was about to take the processor from a thread that would have continued, and
-    /// was charged for it.
+    /// The number of charged preemptions: times when the server was about to take the processor
+    /// from a thread that would have continued.
     pub preemptions: u64,
-    /// How often its budget ran out with work left.
+    /// The number of times when the budget ran out with work left.
     pub exhaustions: u64,
     /// The longest execution within its budget in any window as long as its period.
     pub window: WindowMax,
@@ -93,11 +93,11 @@ pub struct CpuRun {
     pub duration: Duration,
     /// The time in which the processor executed jobs, or switched.
     pub busy: Duration,
-    /// The part of it spent on context switches.
+    /// The part of `busy` spent on context switches.
     pub switching: Duration,
     /// The number of context switches.
     pub switches: u64,
-    /// Releases, completions, exhaustions, replenishments and preemptions.
+    /// The number of releases, completions, exhaustions, replenishments and preemptions.
     pub events: u64,
     /// The total stolen time.
     pub stolen: Duration,
@@ -105,18 +105,18 @@ pub struct CpuRun {
     pub sections: u64,
     /// The longest section.
     pub section_max: Duration,
-    /// How it ended.
+    /// How the run ended.
     pub end: CpuRunEnd,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuRunEnd {
-    /// After its whole duration.
+    /// The run lasted its whole duration.
     Complete,
-    /// Early, because more jobs of a task waited than there is room for.
+    /// The run ended early, because too many jobs of one task were waiting.
     Overloaded,
-    /// Early, by [`CpuParams::interrupted`](crate::CpuParams).
+    /// The run ended early, because [`CpuParams::interrupted`](crate::CpuParams) was set.
     Interrupted,
 }
 

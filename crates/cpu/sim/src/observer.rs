@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The events of a run that an observer gets.
+//! The events of a run that an observer receives.
 
 use tidegate_cpu_servers::{Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
@@ -43,7 +43,7 @@ pub struct ServerCall<'a> {
     pub index: usize,
     /// The instant.
     pub now: Time,
-    /// The execution since the last call.
+    /// The server's execution since the last call.
     pub executed: Duration,
     /// The event.
     pub event: ServerEvent,

@@ -15,7 +15,7 @@ pub struct CpuParams<'a> {
     pub workload: &'a CpuWorkload,
     /// The duration of the run.
     pub duration: Duration,
-    /// The seed of everything random.
+    /// The seed of all random draws.
     pub seed: u64,
     /// The blocking sections and the stolen time.
     pub disturbance: Disturbance<'a>,

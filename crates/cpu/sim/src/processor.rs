@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The event loop: time jumps to the next event, then the most urgent thread executes.
 //!
-//! Threads are numbered: tasks, then the outsider, then servers. Sources of events are numbered:
-//! work, tasks, servers, stolen time, sections. Execution is accounted at events of the running
-//! thread, not at every event.
+//! Threads are numbered in this order: tasks, the outsider (the thread outside the workload),
+//! servers. Event sources are numbered in this order: work, tasks, servers, stolen time, sections.
+//! Execution is accounted only at events of the running thread.
 
 mod disturb;
 mod execution;
@@ -31,13 +31,13 @@ use super::timing::Timing;
 #[derive(Debug, Clone, Copy)]
 struct Running {
     thread: usize,
-    /// Execution is accounted up to here; later than now while time is stolen.
+    /// The instant up to which execution is accounted; in the future while time is stolen.
     since: Time,
-    /// The rest of the context switch.
+    /// The time left of the context switch.
     switch_left: Duration,
-    /// When its budget is enforced.
+    /// The instant at which the thread's budget is enforced; [`Time::MAX`] without a budget.
     enforced_at: Time,
-    /// When it stops if nothing interferes.
+    /// The instant at which the thread stops if nothing interferes.
     stop_at: Time,
 }
 
@@ -53,9 +53,9 @@ pub(super) struct Processor<'a, O> {
     tasks: Vec<(Priority, TaskState)>,
     servers: Vec<ServerState<'a>>,
     stolen: Vec<StolenTimeState>,
-    /// The instant until which the processor is stolen.
+    /// The end of the time stolen so far.
     stolen_until: Time,
-    /// The state just before this instant; `None` if a thread stopped at it.
+    /// The state just before the current instant; `None` if a thread stopped at this instant.
     before: Option<Before>,
     timeline: Timeline,
     ready: Ready,
@@ -171,7 +171,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         self.finish()
     }
 
-    /// Handles all external events of this instant; returns whether there was room for them.
+    /// Handles all external events of the current instant; returns false if a task's queue is full.
     fn handle_events(&mut self) -> bool {
         loop {
             let (at, source) = self.timeline.first();
@@ -267,7 +267,8 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             status: state.status,
             server: &*state.server,
         });
-        // An alarm for this very instant is moved to the next; a server without work gets none.
+        // An alarm for the current instant is moved to the next ns; a server without work gets no
+        // alarm.
         let soonest = self.now + Duration::from_ns(1);
         let wanted = state.status.alarm.filter(|_| !state.jobs.is_empty());
         let alarm = wanted.map_or(Time::MAX, |alarm| alarm.max(soonest));
@@ -298,7 +299,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             (_, Scheduling::FixedPriority, _) => Some(Urgency::of_priority(state.priority, turn)),
             (_, Scheduling::Edf, _) => Some(Urgency::of_deadline(state.status.due, turn)),
         };
-        // A thread as urgent as before keeps its place among its equals.
+        // A thread whose urgency is unchanged keeps its position among its equals.
         if was.zip(rank).is_some_and(|(was, rank)| was.is_equal_rank(rank)) {
             return;
         }
@@ -341,7 +342,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             if preempted.is_some_and(|running| self.urgency(running) <= urgency) {
                 return;
             }
-            // A server is charged before it preempts, and may then lack budget.
+            // A server is charged before it preempts, which can leave it without budget.
             if let Some(index) = thread.checked_sub(self.tasks.len())
                 && self.servers[index].mode == Mode::InBudget
             {
@@ -366,7 +367,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         }
     }
 
-    /// Reports the priority levels that became active or idle; edf has none.
+    /// Reports to servers that their priority levels became active or idle; EDF has no levels.
     fn report_levels(&mut self) {
         if self.scheduling == Scheduling::Edf {
             return;
@@ -378,7 +379,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         }
     }
 
-    /// Charges a server that is about to take the processor.
+    /// Reports to a server that it takes the processor, and counts the charge if it preempts.
     fn pay(&mut self, index: usize, preempts: bool) {
         if preempts {
             let metrics = &mut self.run.servers[index];
@@ -388,7 +389,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         self.tell(index, ServerEvent::Dispatch { preempts });
     }
 
-    /// Preempts the running thread, which keeps its place among its equals.
+    /// Preempts the running thread, which keeps its position among its equals.
     fn preempt(&mut self) {
         self.account();
         self.run.events += 1;

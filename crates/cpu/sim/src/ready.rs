@@ -4,8 +4,8 @@
 use tidegate_cpu_model::Priority;
 use tidegate_model::Time;
 
-/// The urgency of a ready thread; the least is first. Among equals the one that became ready
-/// first goes first; a preempted thread keeps its turn.
+/// The urgency of a ready thread; the smallest value is served first. Among equals, the thread that
+/// became ready first is served first. A preempted thread keeps its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Urgency {
     rank: u64,
@@ -13,24 +13,24 @@ pub(super) struct Urgency {
 }
 
 impl Urgency {
-    /// Returns the urgency of a priority, of which the highest is first.
+    /// Returns the urgency of a priority; the highest priority is served first.
     pub(super) fn of_priority(priority: Priority, turn: u64) -> Self {
         Self { rank: u64::MAX - u64::from(priority.0), turn }
     }
 
-    /// Returns the urgency of an absolute deadline.
+    /// Returns the urgency of an absolute deadline; the earliest is served first.
     pub(super) fn of_deadline(due: Time, turn: u64) -> Self {
         Self { rank: due.ns(), turn }
     }
 
-    /// Returns whether they differ only by their turn.
+    /// Returns whether two urgencies are equal except for their turns.
     pub(super) fn is_equal_rank(self, other: Self) -> bool {
         self.rank == other.rank
     }
 }
 
-/// Ready threads that do not run, the most urgent last. They are few, so a sorted list is
-/// fastest.
+/// The ready threads other than the running one, the most urgent last. They are few, so a sorted
+/// list is fastest.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
     threads: Vec<(Urgency, usize)>,

@@ -20,13 +20,13 @@ pub(super) struct ServerJob {
 /// Whether a server may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// It has no work.
+    /// The server has no work.
     Blocked,
-    /// It executes at its priority.
+    /// The server can execute at its priority.
     InBudget,
-    /// It executes at its background priority.
+    /// The server can execute at its background priority.
     Background,
-    /// It does not execute before its next replenishment.
+    /// The server cannot execute before its next replenishment.
     Out,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct ServerState<'a> {
     jobs_max: usize,
     pub(super) mode: Mode,
     pub(super) status: ServerStatus,
-    /// Its urgency while it may execute.
+    /// The server's urgency; `None` while it may not execute.
     pub(super) urgency: Option<Urgency>,
     /// Whether a thread of its priority or above is executing.
     is_level_active: bool,
-    /// Its execution within its budget since the last report.
+    /// The server's execution within its budget since the last report.
     pub(super) unreported: Duration,
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Stolen time: takes the processor from every thread for as long as a profile's bound allows in
-//! every window, and no longer.
+//! every window.
 //!
-//! Written separately from the bound in `analysis`, so that the two implementations check each
-//! other.
+//! This code was written separately from the bound in `analysis`, so that the two implementations
+//! check each other.
 
 mod bucket;
 mod staircase;
@@ -16,7 +16,7 @@ use staircase::Staircase;
 
 use super::timing::Timing;
 
-/// The longest time stolen in one piece; the next piece may follow immediately.
+/// The longest time stolen in one piece; the next piece can follow immediately.
 const PIECE_MAX: Duration = Duration::from_ms(100);
 
 /// A source of stolen time, with its bound.
@@ -25,20 +25,20 @@ pub struct StolenTime {
     allowance: Allowance,
 }
 
-/// The time that may be stolen from now on. The state covers everything that a future window can
-/// contain.
+/// The time that can be stolen from now on. The state covers all stolen time that a future window
+/// can contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Allowance {
-    /// At most `c + ceil(u D)` in any window of length D.
+    /// Steals at most `c + ceil(u D)` in any window of length D.
     Line(Bucket),
-    /// At most a point's stolen time in any window up to the point's length.
+    /// Steals at most a point's stolen time in any window up to the point's length.
     Points(Staircase),
 }
 
 impl StolenTime {
-    /// Creates a source that steals in every window at most a bound of the profile plus `margin`;
-    /// with `points`, each part of a longer window includes the margin. `None` if the profile has
-    /// no such fit.
+    /// Creates a source that steals, in every window, at most a bound of the profile plus `margin`.
+    /// With `points`, each part of a longer window includes the margin. Returns `None` if the
+    /// profile has no such fit.
     pub fn of(profile: &CpuProfile, bound: InterferenceBound, margin: Duration) -> Option<Self> {
         let line = |fit: DemandFit| Self::line(fit.utilization_ppb, fit.offset_ns, margin);
         match bound {
@@ -58,7 +58,7 @@ impl StolenTime {
 }
 
 impl Allowance {
-    /// Returns how long it may steal from now on without interruption.
+    /// Returns how long the source can steal without interruption from now on.
     fn available(&self, now: Time) -> Duration {
         match self {
             Self::Line(bucket) => bucket.available(now),
@@ -73,8 +73,8 @@ impl Allowance {
         }
     }
 
-    /// Returns the first instant, not before `from`, at which it may steal, `grain` in one piece if
-    /// possible.
+    /// Returns the first instant, not before `from`, at which stealing is possible. A line waits
+    /// until `grain` can be stolen in one piece, if its burst is that long.
     fn next(&self, from: Time, grain: Duration) -> Time {
         match self {
             Self::Line(bucket) => bucket.next(from, grain),
@@ -82,7 +82,7 @@ impl Allowance {
         }
     }
 
-    /// Returns approximately how long it takes, after stealing, until the whole burst is available
+    /// Returns approximately how long the source must pause until its whole burst is available
     /// again.
     fn recovery(&self) -> Duration {
         match self {
@@ -98,14 +98,14 @@ pub(super) struct StolenTimeState {
     allowance: Allowance,
     timing: Timing,
     grain: Duration,
-    /// The longest time that it steals before it rests; after the rest it can steal its whole burst
-    /// at once.
+    /// The longest time for which the source steals before it rests. After the rest it can steal
+    /// its whole burst at once.
     patience: Duration,
     rests_at: Time,
     random: Random,
     /// The end of the last stolen piece.
     stole_until: Time,
-    /// When it steals next by itself.
+    /// When the source steals next; [`Time::MAX`] while it waits for a critical instant.
     pub(super) next: Time,
 }
 
@@ -130,14 +130,14 @@ impl StolenTimeState {
         state
     }
 
-    /// Returns whether it waits for a critical instant, with its whole burst.
+    /// Returns whether the source waits for a critical instant and has its whole burst available.
     pub(super) fn is_lurking(&self, now: Time) -> bool {
         let is_fresh = self.stole_until == Time::ZERO;
         let rested = now.since(self.stole_until);
         self.next == Time::MAX && (is_fresh || rested >= self.allowance.recovery())
     }
 
-    /// Begins or continues to steal; returns for how long from now on.
+    /// Begins or continues to steal; returns how much is stolen without interruption from now on.
     pub(super) fn steal(&mut self, now: Time) -> Duration {
         if self.next == Time::MAX {
             self.rests_at = self.draw_rest(now);
@@ -157,13 +157,13 @@ impl StolenTimeState {
         stolen
     }
 
-    /// Draws when stealing that begins at `from` ends.
+    /// Draws the end of the stealing that begins at `from`.
     fn draw_rest(&mut self, from: Time) -> Time {
         let patience = Duration::from_ns(self.random.below(self.patience.ns().max(1)));
         from.checked_add(patience).unwrap_or(Time::MAX)
     }
 
-    /// Stops until it is time to steal again.
+    /// Stops stealing, and sets when to steal again.
     pub(super) fn rest(&mut self, now: Time) {
         self.next = match self.timing {
             Timing::Never | Timing::Critical => Time::MAX,
@@ -200,7 +200,8 @@ mod tests {
         stolen
     }
 
-    /// Returns the same for a source that tries every ns in turn and checks every window.
+    /// Returns, for each ns, whether a source that tries every ns and checks every window steals
+    /// it.
     fn plain(bound: &dyn Fn(u64) -> u64, ticks: usize) -> Vec<bool> {
         let mut stolen = Vec::new();
         for _ in 0..ticks {

@@ -9,10 +9,10 @@ use tidegate_model::{Duration, Random, Time};
 use super::arrivals::TaskReleases;
 use super::ready::Urgency;
 
-/// The largest number of waiting jobs of one task; more are an overload that ends the run.
+/// The largest number of waiting jobs of one task; one more is an overload that ends the run.
 const JOBS_MAX: usize = 65_536;
 
-/// A part of a job in which only threads above its ceiling preempt it.
+/// A part of a job that only threads above the section's ceiling can preempt.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section {
     left: Duration,
@@ -30,7 +30,7 @@ pub(super) struct TaskState {
     pub(super) jobs: VecDeque<Time>,
     /// The remaining execution of the first job.
     pub(super) remaining: Duration,
-    /// Its urgency while it has a job.
+    /// The task's urgency while it has a job.
     pub(super) urgency: Option<Urgency>,
     section: Option<Section>,
 }
@@ -58,12 +58,12 @@ impl TaskState {
         self.section.is_some()
     }
 
-    /// Returns the execution left before the job's state changes.
+    /// Returns the execution left until the job completes or leaves its section.
     pub(super) fn until_change(&self) -> Duration {
         self.section.map_or(self.remaining, |section| section.left)
     }
 
-    /// Executes the job for this long.
+    /// Executes the job for `executed`.
     pub(super) fn execute(&mut self, executed: Duration) {
         self.remaining = self.remaining - executed;
         let Some(section) = &mut self.section else { return };
@@ -74,8 +74,8 @@ impl TaskState {
         }
     }
 
-    /// Creates a thread outside the workload, less urgent than everything in it: it executes only
-    /// sections.
+    /// Creates the thread outside the workload, which is less urgent than everything in it and
+    /// executes only sections.
     pub(super) fn outsider(random: Random) -> Self {
         let never = CpuTask::new("", Duration::ZERO, Duration::MAX, Priority(0));
         Self::new(&CpuTask { offset: Duration::MAX, ..never }, random)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The next event: one instant for each source of events, and the earliest of them.
 //!
-//! A tournament tree: each inner node holds the winner of the two below it, so a change costs one
-//! comparison for each doubling of the sources. At equal instants the lowest source wins.
+//! The sources form a tournament tree: each inner node stores the source with the earlier instant
+//! of its two children, so a change costs one comparison per level. Of equal instants, the source
+//! with the lowest number wins.
 
 use tidegate_model::Time;
 

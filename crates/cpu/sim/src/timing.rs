@@ -8,7 +8,7 @@ names! {
     pub enum Timing {
         /// At the worst instants: just before a release, for the longest allowed time.
         Critical => "critical",
-        /// At random.
+        /// At random instants.
         Random => "random",
         /// Never.
         Never => "never",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest execution in any window of one length, wherever it begins.
+//! The longest execution in any window of one length, wherever the window begins.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use tidegate_model::{Duration, Time};
 /// Records intervals of execution, in order of time.
 ///
 /// Moving a window changes its content at the rate of execution at its end minus the rate at its
-/// start. So one of the fullest windows ends where execution ends, and only these are examined.
-/// Memory: the intervals of one window.
+/// start. So one of the fullest windows ends where execution ends, and only such windows are
+/// examined. Only the intervals of one window are stored.
 #[derive(Debug, Clone)]
 pub struct WindowMax {
     window: Duration,
@@ -52,7 +52,7 @@ impl WindowMax {
 mod tests {
     use super::*;
 
-    /// Goal: the fullest window is found wherever it lies. Method: every window of small random
+    /// Goal: the fullest window is found wherever it begins. Method: every window of small random
     /// patterns, tick by tick.
     #[test]
     fn the_fullest_of_all_windows_is_found() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the simulated processor with a plain one that proceeds tick by tick, and its costs with
-//! figures computed by hand. A tick is a microsecond.
+//! Compares the simulated processor with a simple one that proceeds tick by tick, and its costs
+//! with figures computed by hand. A tick is a microsecond.
 
 use tidegate_cpu_model::{
     Arrivals, Background, CpuProfile, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution,
@@ -43,7 +43,7 @@ fn random_tasks(random: &mut Random, scheduling: Scheduling) -> CpuWorkload {
     workload
 }
 
-/// Returns the longest response of each task, tick by tick, with the plainest scheduler.
+/// Returns the longest response of each task from a simple scheduler that proceeds tick by tick.
 fn by_ticks(workload: &CpuWorkload, ticks: u64) -> Vec<Option<u64>> {
     let mut jobs: Vec<(usize, u64, u64)> = Vec::new();
     let mut longest = vec![None; workload.tasks.len()];
@@ -72,7 +72,7 @@ fn by_ticks(workload: &CpuWorkload, ticks: u64) -> Vec<Option<u64>> {
     longest
 }
 
-/// Goal: the event loop schedules like a plain one. Method: 600 random sets, some overloaded.
+/// Goal: the event loop schedules like the simple one. Method: 600 random sets, some overloaded.
 #[test]
 fn responses_are_those_of_a_scheduler_that_goes_tick_by_tick() {
     let mut random = Random::new(5, 0);
@@ -146,7 +146,7 @@ fn a_thread_that_takes_the_processor_first_switches() {
     workload.tasks.push(task("other", 20, 1_000, 1));
     let run = run(&workload, 900);
     assert_eq!(response_max(&run, 0), Some(7));
-    // 2 to begin, 20 of its own, 7 for the urgent one, 2 to return.
+    // 2 for the first switch, 20 of its own execution, 7 for the urgent task, 2 to return.
     assert_eq!(response_max(&run, 1), Some(31));
     assert_eq!((run.switches, run.switching), (3, us(6)));
 }
@@ -172,7 +172,7 @@ fn a_background_priority_uses_the_remaining_time() {
     assert_eq!((metrics.executed, metrics.background), (us(10), us(15)));
 }
 
-/// A charge may use up the budget with which a server would preempt; it then does not preempt,
+/// A charge can use up the budget with which a server would preempt; it then does not preempt,
 /// and no switch happens.
 #[test]
 fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
@@ -191,14 +191,14 @@ fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
         Arrivals::At(vec![us(0), us(20)]),
         Execution::Fixed(us(6)),
     ));
-    // The second job finds 4 of the budget, less than the charge.
+    // The second job finds 4 us of budget, less than the charge.
     let run = run(&workload, 900);
     assert_eq!(run.servers[0].charged, us(5));
     assert_eq!(response_max(&run, 0), Some(52));
     assert_eq!(run.switches, 3, "one for each job");
 }
 
-/// Jobs that find the queue full are lost, and missed if they have a deadline.
+/// Jobs that find the queue full are lost, and count as missed if they have a deadline.
 #[test]
 fn a_full_queue_loses_jobs() {
     let mut workload = busy_processor(ServerKind::Sporadic);
@@ -219,8 +219,8 @@ fn jitter_counts_in_the_response() {
     assert!(responses.min() >= Some(us(5)) && responses.min() < Some(us(6)));
 }
 
-/// Under EDF a server's deadline is one period after its budget was activated: it waits for a
-/// task with an earlier deadline.
+/// Under EDF a server's deadline is one period after its budget was activated, so the server waits
+/// for a task with an earlier deadline.
 #[test]
 fn under_edf_a_server_has_a_deadline_too() {
     let mut workload = CpuWorkload::new(Scheduling::Edf);
@@ -270,8 +270,8 @@ fn full_processor(random: &mut Random, kind: ServerKind) -> CpuWorkload {
     workload
 }
 
-/// Goal: under EDF, too, a server is a periodic task to others: with the processor fully used no
-/// deadline is missed. Canary: beside a deferrable server some are missed.
+/// Goal: under EDF, too, a server is a periodic task to other threads: if the processor is fully
+/// used, no deadline is missed. Canary: with a deferrable server, some deadlines are missed.
 #[test]
 fn under_edf_a_full_processor_misses_nothing() {
     let misses = |kind| {
@@ -299,8 +299,8 @@ fn disturbed_max(workload: &CpuWorkload, stolen: &[StolenTime], task: usize) -> 
     (0..40).map(response).max().unwrap()
 }
 
-/// A job that arrives while a less urgent one executes finds it in a section: it waits as long as
-/// its blocking term says, and no longer than the rest of the other job.
+/// A job that arrives while a less urgent job executes finds that job in a section. The wait is the
+/// blocking term, or the rest of the less urgent job if that is shorter.
 #[test]
 fn a_section_keeps_the_more_urgent_waiting() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -315,7 +315,7 @@ fn a_section_keeps_the_more_urgent_waiting() {
     workload.tasks.push(CpuTask { offset: us(50), ..task("middle", 1, 100, 2) });
     workload.tasks[1].priority = Priority(3);
     assert_eq!((runs(&workload, 1), runs(&workload, 2)), (2, 1));
-    // If all tasks may be blocked, the thread outside the workload has sections, too.
+    // If all tasks can be blocked, the thread outside the workload has sections, too.
     for task in &mut workload.tasks {
         task.blocking = us(5);
     }

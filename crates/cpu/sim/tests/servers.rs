@@ -36,7 +36,8 @@ fn task(name: &str, execution: u64, offset: u64, priority: u32) -> CpuTask {
     CpuTask { offset: US(offset), ..CpuTask::new(name, US(execution), US(200), Priority(priority)) }
 }
 
-/// Returns a server of 20 in 50 at priority 2, with jobs at these instants.
+/// Returns a workload with a server of 20 in every 50 at priority 2, and jobs of (instant,
+/// execution).
 fn with_server(kind: ServerKind, jobs: &[(u64, u64)]) -> CpuWorkload {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     let params = ServerParams::new(kind, US(20), US(50));
@@ -52,8 +53,8 @@ fn run(workload: &CpuWorkload, ticks: &mut Ticks) -> CpuRun {
     simulate(&CpuParams::new(workload, US(199), 1), ticks)
 }
 
-/// Goal: the original sporadic server executes more than a periodic task of 20 in 50 may, which is
-/// 50 in a window of 110, and the task below responds later than its bound of 99; the corrected
+/// Goal: the original sporadic server executes more in a window of 110 than the 50 of a periodic
+/// task of 20 in every 50, and the task below responds later than its bound of 99. The corrected
 /// servers do not. Method: the arrivals of figure 6.2.
 #[test]
 fn the_original_server_replenishes_too_early() {
@@ -74,9 +75,9 @@ fn the_original_server_replenishes_too_early() {
     }
 }
 
-/// The original server counts from the instant at which its priority level became active, here
-/// with the task above it: its budget is back at 50. The corrected one counts from its own
-/// activation at 9.
+/// The original server counts its period from the instant at which its priority level became
+/// active, here with the task above it, so its budget is back at 50. The corrected server counts
+/// from its own activation at 9.
 #[test]
 fn the_original_server_counts_from_its_priority_level() {
     for (kind, end) in [(ServerKind::Spsl, 70), (ServerKind::Sporadic, 79)] {
@@ -88,8 +89,8 @@ fn the_original_server_counts_from_its_priority_level() {
     }
 }
 
-/// Goal: work without a server responds as behind a server with all of the processor. Method:
-/// jobs of 3 every 7 below a task, which a budget would hold back.
+/// Goal: work without a server responds as if its server had the whole processor. Method: jobs of 3
+/// every 7 below a task; a budget would delay them.
 #[test]
 fn a_fixed_priority_has_no_budget() {
     let responses = |kind, budget| {

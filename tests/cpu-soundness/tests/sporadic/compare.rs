@@ -5,8 +5,8 @@ use tidegate_cpu_analysis::CpuThreadAssessment;
 use tidegate_cpu_sim::JobMetrics;
 use tidegate_model::Duration;
 
-/// Returns the first response beyond its bound, in words. Up to there, calls `note` for each thread
-/// that has a bound and a response, with its index, the bound and the longest response.
+/// Describes the first response beyond its bound. Until then, calls `note` for each thread that has
+/// a bound and a response, with its index, the bound and the longest response.
 pub(crate) fn first_broken(
     rows: &[CpuThreadAssessment],
     metrics: &[JobMetrics],
@@ -19,7 +19,7 @@ pub(crate) fn first_broken(
     })
 }
 
-/// Returns whether some response is beyond its bound.
+/// Returns whether any response is beyond its bound.
 pub(crate) fn is_broken(rows: &[CpuThreadAssessment], metrics: &[JobMetrics]) -> bool {
     first_broken(rows, metrics, |_, _, _| ()).is_some()
 }

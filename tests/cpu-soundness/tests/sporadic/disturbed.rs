@@ -45,7 +45,7 @@ impl Disturbed {
                 server.background = Background::Never;
             }
         }
-        // Sections, stolen time, or both.
+        // Choose sections, stolen time, or both.
         let what = random.below(3);
         if what != 0 {
             add_blocking(&mut workload, random);
@@ -69,8 +69,8 @@ impl Disturbed {
     }
 }
 
-/// Adds blocking, with the same length for about half of the threads, because one section delays
-/// several threads.
+/// Adds blocking. About half of the threads get the same length, because one section delays several
+/// threads.
 fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     let most = 1 + random.below(30);
     let mut draw = || NS([0, most, most, most + random.below(20)][random.index(4)]);
@@ -78,8 +78,8 @@ fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     workload.servers.iter_mut().for_each(|server| server.blocking = draw());
 }
 
-/// Returns a random profile of interference. Its fits grant up to 30 % of the processor, in bursts
-/// of up to 40 ns; each point has up to 9 ns more than the one before.
+/// Returns a random profile of interference. Its fits allow up to 30 % of the processor, in bursts
+/// of up to 40 ns; each point has up to 9 ns more than the previous one.
 fn profile(random: &mut Random) -> CpuProfile {
     let (mut interval, mut stolen) = (0, 0);
     let points = (0..=random.below(4)).map(|_| {
@@ -102,14 +102,14 @@ fn profile(random: &mut Random) -> CpuProfile {
     }
 }
 
-/// The comparisons that were made.
+/// The counts of the comparisons that were made.
 #[derive(Debug, Default)]
 struct Compared {
-    /// The number of tasks' bounds in which blocking or interference counts; `tight`: the number of
-    /// these that were reached.
+    /// The number of bounds of tasks in which blocking or interference counts. `tight` is the
+    /// number of these bounds that were reached.
     tasks: u32,
     tight: u32,
-    /// The sum of these tasks' longest responses, each in percent of its bound.
+    /// The sum of the longest responses of these tasks, each in percent of its bound.
     close: u64,
     /// The number of bounds of work.
     work: u32,
@@ -119,7 +119,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Describes the first response beyond its bound.
+    /// Describes the first response that is beyond its bound.
     fn first_broken(&mut self, disturbed: &Disturbed) -> Option<String> {
         let assessment = assess(&disturbed.workload, &disturbed.measured);
         let mut undisturbed = disturbed.workload.clone();
@@ -171,15 +171,14 @@ fn bounds_hold_where_sections_block_and_thieves_steal_under_edf() {
     assert!(compared.work > 300 && compared.sections > 1_000, "{compared:?}");
 }
 
-/// A term that an analysis may omit.
+/// A term of the analysis that a canary omits.
 #[derive(Debug, Clone, Copy)]
 enum Term {
     Blocking,
     Interference,
 }
 
-/// Returns the number of task sets that miss a deadline although the analysis accepts them if it
-/// omits `term`.
+/// Returns how many task sets miss a deadline although the analysis without `term` accepts them.
 fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
     let mut random = Random::new(22, stream);
     let mut caught = 0;
@@ -190,12 +189,12 @@ fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
             Term::Blocking => forget_blocking(&mut optimistic.workload),
             Term::Interference => optimistic.measured.clear(),
         }
-        // Work is not considered here.
+        // Bounds of work are not tested here.
         optimistic.workload.work.iter_mut().for_each(|work| work.deadline = None);
         if scheduling == Scheduling::FixedPriority {
             let assessment = assess(&optimistic.workload, &optimistic.measured);
-            // Makes each bound the task's deadline, so that without `term` it appears to be just
-            // met.
+            // Each bound becomes the task's deadline, so that without `term` the deadline appears
+            // to be just met.
             for (index, row) in assessment.tasks.iter().enumerate() {
                 let deadline = row.response_max().unwrap_or(NS(1_000_000));
                 disturbed.workload.tasks[index].deadline = deadline;
@@ -240,8 +239,8 @@ impl CpuObserver for Stolen {
     }
 }
 
-/// Goal: stolen time stays within the analysis's bound, and reaches it. Method: all windows that
-/// begin and end with stolen time.
+/// Goal: stolen time stays within the analysis's bound, and reaches it. Method: checks all windows
+/// that begin and end with stolen time.
 #[test]
 fn stolen_time_uses_its_bound_and_no_more() {
     let mut random = Random::new(23, 1);
@@ -269,8 +268,8 @@ fn stolen_time_uses_its_bound_and_no_more() {
     assert!(full > 1_000, "{full} of {windows}");
 }
 
-/// Returns a demand line that bounds a task's execution in any window if nothing delays it,
-/// switches included.
+/// Returns a profile whose demand line bounds the task's execution, including switches, in any
+/// window if nothing delays the task.
 fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     let (period, execution) = (task.period.ns(), task.execution.ns() + 2 * switch.ns());
     let utilization_ppb = (execution * WHOLE_PPB).div_ceil(period);
@@ -285,10 +284,10 @@ fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     }
 }
 
-/// Goal: the measurement of an undelayed service also bounds the service when tasks of higher
-/// priority delay it (docs/theory/processors.md section 17). Method: the analysis
-/// replaces one task by a demand line above its undelayed execution; in the simulation, the other
-/// tasks delay it. Canary: the line with offset 0.
+/// Goal: a measurement of an undelayed service also bounds the service when tasks of higher
+/// priority delay it (docs/theory/processors.md section 17). Method: the analysis replaces one task
+/// by a demand line above its undelayed execution. In the simulation, the other tasks delay that
+/// task. Canary: the line with offset 0.
 #[test]
 fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     let mut random = Random::new(24, 1);
@@ -321,8 +320,8 @@ fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     assert!(compared > 500 && caught > 50, "{compared} {caught}");
 }
 
-/// Goal: most bounds proven with a line or a hyperbola, and with blocking, are reached. Method:
-/// tasks of different priorities and the same blocking, released together.
+/// Goal: most bounds that include a line or a hyperbola, and blocking, are reached. Method: tasks
+/// of different priorities and the same blocking, released together.
 #[test]
 fn bounds_are_reached() {
     let mut random = Random::new(25, 1);

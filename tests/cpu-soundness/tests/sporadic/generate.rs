@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random processors: tasks, servers, and work that arrives as fast as allowed, with offsets that
-//! make arrivals coincide in many ways. Times are dozens to hundreds of ns, because small numbers
-//! coincide often.
+//! Generates random processors: tasks, servers, and work that arrives as fast as allowed, with
+//! offsets that make arrivals coincide in many ways. Times are dozens to hundreds of ns, because
+//! small numbers coincide often.
 
 use tidegate_cpu_model::{
     Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
@@ -11,14 +11,14 @@ use tidegate_model::{Duration, Random};
 
 const NS: fn(u64) -> Duration = Duration::from_ns;
 
-/// The costs of a processor.
+/// The costs of a processor that a test includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Costs {
     /// No costs.
     None,
-    /// Budgets are enforced late.
+    /// Only late enforcement of budgets.
     Overrun,
-    /// Switches, charges, and late enforcement.
+    /// Context switches, preemption charges, and late enforcement.
     All,
 }
 
@@ -85,8 +85,8 @@ fn server(name: &str, kind: ServerKind, costs: Costs, random: &mut Random) -> Cp
     server
 }
 
-/// Draws bursts of one size, one to three jobs, and omits some; the larger the bursts, the longer
-/// the gaps between them.
+/// Draws bursts of one size, one to three jobs, and omits some of them. The gaps grow with the
+/// bursts.
 fn listed(gap: u64, random: &mut Random) -> Arrivals {
     let burst = 1 + random.below(3);
     let mut at = Vec::new();
@@ -98,7 +98,8 @@ fn listed(gap: u64, random: &mut Random) -> Arrivals {
     Arrivals::At(at)
 }
 
-/// Draws work that takes about half of the server's capacity, in jobs of 1 ns to three budgets.
+/// Draws work that takes about half of the server's capacity, in jobs of 1 ns to three times the
+/// budget.
 fn work(name: &str, index: usize, server: &CpuServer, random: &mut Random) -> CpuWork {
     let budget = server.params.budget.ns();
     let execution = match random.below(3) {

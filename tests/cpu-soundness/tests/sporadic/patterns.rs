@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the bounds for sporadic work at small servers with every legal pattern of arrivals.
+//! Compares the bounds for sporadic work on small servers with every legal pattern of arrivals.
 
 use tidegate_cpu_analysis::assess;
 use tidegate_cpu_model::{
@@ -11,10 +11,10 @@ use tidegate_model::Duration;
 
 const NS: fn(u64) -> Duration = Duration::from_ns;
 
-/// The number of instants at which a job may arrive, 1 ns apart.
+/// The number of instants at which a job can arrive, 1 ns apart.
 const INSTANTS: u32 = 15;
 
-/// A small server, its work, and a task above it.
+/// The parameters of a small server, its work, and a task above it.
 #[derive(Debug, Clone, Copy)]
 struct Small {
     kind: ServerKind,
@@ -47,7 +47,8 @@ impl Small {
         assess(&workload, &[]).work[0].response_max()
     }
 
-    /// Returns the longest response over all patterns that keep the gap, and their number.
+    /// Returns the longest response over all patterns with at least the gap between jobs, and their
+    /// number.
     fn worst(self) -> (Duration, u32) {
         let (mut worst, mut patterns) = (Duration::ZERO, 0);
         for pattern in 1_u32..1 << INSTANTS {
@@ -99,8 +100,8 @@ fn systems() -> Vec<Small> {
     systems
 }
 
-/// Goal: the bound holds for all arrivals at 15 instants that keep the gap. Method: exhaustive
-/// search.
+/// Goal: the bound is correct for all arrivals at 15 instants with at least the gap between jobs.
+/// Method: exhaustive search.
 #[test]
 fn no_legal_pattern_exceeds_the_promise() {
     let (mut promised, mut patterns, mut near) = (0, 0, 0);

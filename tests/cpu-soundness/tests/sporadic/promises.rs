@@ -20,17 +20,17 @@ const KINDS: [ServerKind; 5] = [
     ServerKind::HybridGradual,
 ];
 
-/// The comparisons that were made.
+/// The counts of the comparisons that were made.
 #[derive(Debug, Default)]
 struct Compared {
     tasks: u32,
     tight_tasks: u32,
     work: u32,
-    /// The response of work that came closest to its bound, in percent of the bound.
+    /// The response of work that was closest to its bound, in percent of the bound.
     closest_work: u64,
 }
 
-/// Describes the first response beyond its bound.
+/// Describes the first response that is beyond its bound.
 fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
     let assessment = assess(workload, &[]);
     let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
@@ -82,9 +82,9 @@ fn bounds_hold_with_switches_and_charges() {
     assert!(compared.work > 300, "{compared:?}");
 }
 
-/// Draws a server whose budget is 30 to 89 % of its period, small jobs about as far apart as the
-/// rest of the period, and a long job after them; a task of lower priority is released at about the
-/// time of the first job.
+/// Draws a server whose budget is 30 to 89 % of its period, with small jobs about as far apart as
+/// the rest of the period and a long job after them. A task of lower priority is released at about
+/// the time of the first job.
 fn often_active(random: &mut Random) -> CpuWorkload {
     let ns = Duration::from_ns;
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -116,8 +116,8 @@ fn often_active(random: &mut Random) -> CpuWorkload {
 }
 
 /// Goal: threads of lower priority are delayed by no more than the bound even if a server is active
-/// more often in a period than it has chunks, which happens because chunks that merge when it
-/// unblocks leave room for others.
+/// more often in a period than it has chunks. This happens because chunks that merge when the
+/// server unblocks leave room for others.
 #[test]
 fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     let mut random = Random::new(12, 6);
@@ -134,7 +134,7 @@ fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     assert!(compared.tasks > 2_000 && often > 200, "{compared:?} {often}");
 }
 
-/// Returns the workload under EDF, with deadlines drawn between a task's execution and its
+/// Returns the workload under EDF, with each deadline drawn between a task's execution time and its
 /// period.
 fn under_edf(mut workload: CpuWorkload, random: &mut Random) -> CpuWorkload {
     workload.scheduling = Scheduling::Edf;
@@ -149,7 +149,8 @@ fn under_edf(mut workload: CpuWorkload, random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Goal: the bounds hold under EDF, where a server is a task with its period as its deadline.
+/// Goal: the bounds are correct under EDF, where a server is a task with its period as its
+/// deadline.
 #[test]
 fn bounds_hold_under_edf() {
     let mut random = Random::new(12, 4);
@@ -186,7 +187,7 @@ fn posix_servers_break_promises() {
         let params = CpuParams::new(&kept, Duration::from_ns(6_000), seed);
         let run = simulate(&params, &mut ());
         broken += u32::from(compare::is_broken(&assessment.tasks, &run.tasks));
-        // The bounds of threads above such servers still hold.
+        // The bounds of threads above such servers are still correct.
         let honest = assess(&kept, &[]);
         promised_all_the_same +=
             honest.tasks.iter().filter(|row| row.response_max().is_some()).count();

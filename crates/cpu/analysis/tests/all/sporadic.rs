@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Aperiodic servers as tasks, and the work behind them, computed by hand.
+//! Aperiodic servers as tasks, and the work behind them, compared to figures computed by hand.
 
 use tidegate_cpu_analysis::{
     CpuAnswer, CpuAssessment, CpuBound, CpuThreadAssessment, Objection, assess,
@@ -34,7 +34,7 @@ fn assessed(workload: &CpuWorkload) -> CpuAssessment {
     assess(workload, &[])
 }
 
-/// R3 = 10 + 2 * 20 + 49 = 99, deadline 100.
+/// R3 = 10 + 2 * 20 + 49 = 99, and the deadline is 100.
 #[test]
 fn table_6_1_is_proven_with_corrected_servers() {
     let kinds = [
@@ -52,8 +52,8 @@ fn table_6_1_is_proven_with_corrected_servers() {
     }
 }
 
-/// POSIX, SpSL and work without a server: task 3 takes up to 117 (figure 6.2), and nothing below is
-/// guaranteed.
+/// With POSIX, SpSL and work without a server, task 3 takes up to 117 (figure 6.2), and nothing
+/// below the server is guaranteed.
 #[test]
 fn nothing_is_said_below_posix_spsl_and_work_without_a_server() {
     let server = || "task-2".to_owned();
@@ -84,7 +84,7 @@ fn an_overrun_counts_once() {
     );
     workload.timer_latency = NS(2);
     let assessment = assessed(&workload);
-    // It also reaches the third period of the server.
+    // The longer window also reaches the third period of the server.
     assert_eq!(assessment.tasks[1].bound, bounded(99 + 2 + 20));
     assert_eq!(assessment.answer, CpuAnswer::NotProven);
 }
@@ -100,7 +100,7 @@ fn deferrable_servers_hit_back_to_back() {
     assert_eq!(assessment.tasks[1].bound, CpuBound::NotApplicable(reason));
 }
 
-/// A background server at a task's priority can delay the task without limit.
+/// A server whose background priority is a task's priority can delay the task without limit.
 #[test]
 fn background_at_a_tasks_priority_is_no_proof() {
     let mut workload = table_6_1(ServerKind::Sporadic);
@@ -111,8 +111,8 @@ fn background_at_a_tasks_priority_is_no_proof() {
     assert_eq!(assessed(&workload).answer, CpuAnswer::NotApplicable { reason });
 }
 
-/// With a switch of 1 and two replenishments: task 1 costs others 12 and itself 11; the server 20
-/// + 3 * 2, or 20 + 3 * 1 if preemptions charge 2 to its budget.
+/// With a switch of 1 and two replenishments, task 1 costs others 12 and itself 11. The server
+/// costs 20 + 3 * 2, or 20 + 3 * 1 if preemptions charge 2 to its budget.
 #[test]
 fn switches_are_charged_by_activation() {
     let mut workload = table_6_1(ServerKind::Sporadic);
@@ -151,27 +151,27 @@ fn with_work(kind: ServerKind, execution: u64, gap: u64) -> CpuWorkload {
     workload
 }
 
-/// Two units in ten: a job of 3 finds the budget used up, gets two units after one period, and the
-/// last one after another; the task above may delay it: 2 * 10 + 1 + 3.
+/// The server has two units in every ten. A job of 3 finds the budget used up, gets two units after
+/// one period and the last unit after another, and the task above can delay it: 2 * 10 + 1 + 3.
 #[test]
 fn work_waits_for_two_budgets() {
     let bound = |workload: &CpuWorkload| assessed(workload).work[0].bound.clone();
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 60)), bounded(24));
     assert_eq!(bound(&with_work(ServerKind::Polling, 3, 60)), bounded(24));
     assert_eq!(bound(&with_work(ServerKind::Deferrable, 3, 60)), bounded(24));
-    // A lock held by a less urgent thread may delay it once.
+    // A lock held by a less urgent thread can delay the job once.
     let mut blocked = with_work(ServerKind::Sporadic, 3, 60);
     blocked.servers[0].blocking = NS(2);
     assert_eq!(bound(&blocked), bounded(26));
-    // Coalescing may postpone all replenishments by one period, once.
+    // Coalescing can postpone all replenishments by one period, once.
     assert_eq!(bound(&with_work(ServerKind::HybridImmediate, 3, 60)), bounded(34));
-    // A job of 2 in 15: the job that arrived 15 before completes within 10 + 2 + 3.
+    // A job of 2 in every 15: the previous job arrived 15 before and completes within 10 + 2 + 3.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 2, 15)), bounded(15));
-    // A job of 2 in 11 may still find the previous one: 2 * 10 + 2 + 3 - 11 is less than 15.
+    // A job of 2 in every 11 may still find the previous one: 2 * 10 + 2 + 3 - 11 is less than 15.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 2, 11)), bounded(15));
-    // A job of 3 in 16: 2 * 10 + 1 + 3 alone; behind the previous one 3 * 10 + 2 + 3 - 16.
+    // A job of 3 in every 16: 2 * 10 + 1 + 3 alone; behind the previous one 3 * 10 + 2 + 3 - 16.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 16)), bounded(24));
-    // In 15 it needs all of the server's budget: a backlog need not end.
+    // A job of 3 in every 15 needs all of the server's budget: a backlog may never end.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 15)), CpuBound::NoBound);
 }
 
@@ -181,7 +181,7 @@ fn work_without_bounds_is_said_to_have_none() {
     workload.work[0].arrivals = Arrivals::Poisson { gap_mean: NS(60) };
     let reason = Objection::ArrivalsUnbounded { work: "jobs".to_owned() };
     assert_eq!(assessed(&workload).answer, CpuAnswer::NotApplicable { reason });
-    // Work without a deadline has nothing to miss.
+    // Work without a deadline cannot miss one.
     workload.work[0].deadline = None;
     assert_eq!(assessed(&workload).answer, CpuAnswer::Proven);
 
@@ -201,16 +201,16 @@ fn work_without_bounds_is_said_to_have_none() {
     assert_eq!(assessed(&workload).work[0].bound, CpuBound::NotApplicable(reason));
 }
 
-/// A list of instants: the largest burst, and the least gap.
+/// The bound for a list of instants uses its largest burst and its least gap.
 #[test]
 fn listed_arrivals_are_bounded() {
     let mut workload = with_work(ServerKind::Sporadic, 1, 60);
     workload.work[0].arrivals = Arrivals::At([0, 60, 60, 130].map(NS).to_vec());
-    // Two at once: 10 + 2 + 3.
+    // Two jobs arrive at once: 10 + 2 + 3.
     assert_eq!(assessed(&workload).work[0].bound, bounded(15));
 }
 
-/// Under EDF a server's deadline is its period: a job of 3 takes 2 * 10 + 10.
+/// Under EDF a server's deadline is its period, so a job of 3 takes 2 * 10 + 10.
 #[test]
 fn under_edf_a_server_is_a_task() {
     let mut workload = with_work(ServerKind::Sporadic, 3, 60);

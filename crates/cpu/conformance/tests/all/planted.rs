@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Canaries: each defect that the suite found in a kernel, planted in the corrected server, is
-//! found again; and a program's declaration decides which parts are tested.
+//! Canaries: each defect that the suite found in a kernel is planted in the corrected server and
+//! found again. Also tests that a program's declaration decides which parts are tested.
 
 use std::cell::RefCell;
 use std::io::{self, BufReader, Write, pipe};
@@ -13,23 +13,23 @@ use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
 
-/// A defect.
+/// A defect to plant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Defect {
-    /// None: the corrected server.
+    /// No defect: the corrected server.
     None,
-    /// It never has budget.
+    /// The server never has budget.
     Dead,
-    /// Waiting for the processor uses up its budget too (NuttX).
+    /// The budget is also used up while the server waits for the processor (NuttX).
     ExpiresWhileDelayed,
     /// An overrun is not taken from the next chunk (seL4 11).
     ForgivesOverrun,
-    /// Its whole budget is kept until it is used (RTEMS).
+    /// The whole budget is kept until it is used (RTEMS).
     Deferrable,
 }
 
-/// The corrected server, or a deferrable one, with a planted defect: it receives wrong execution
-/// times.
+/// The corrected server, or a deferrable one, with a planted defect: wrong execution times are
+/// reported to it.
 struct Planted {
     defect: Defect,
     server: Box<dyn Server>,
@@ -131,8 +131,8 @@ fn a_deferred_budget_is_found() {
     assert!(fails(&report, Invariant::Window) > 10, "{:?}", report.invariants);
 }
 
-/// A server without a charge and with two to eight replenishments, as in several kernels; its unit
-/// of time is 3 us.
+/// A server that accepts no preemption charge and only two to eight replenishments, like several
+/// kernels. Its unit of time is 3 us.
 struct Limited(Box<dyn Server>);
 
 impl Limited {
@@ -159,8 +159,8 @@ impl Server for Limited {
     }
 }
 
-/// Goal: only declared parts are tested, and with a longer unit of time they are still compared to
-/// the nanosecond.
+/// Goal: only declared parts are tested. With a longer unit of time, the results are still compared
+/// to the nanosecond.
 #[test]
 fn only_the_declared_subset_is_tested() {
     let supports = Supports {
@@ -178,7 +178,7 @@ fn only_the_declared_subset_is_tested() {
     assert!(fails(&report, Invariant::Liveness) == 0 && report.invariants[5].checks > 100);
 }
 
-/// A log in memory, shared by its clones.
+/// A log in memory, shared by all its clones.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 

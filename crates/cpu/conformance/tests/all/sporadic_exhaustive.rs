@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every pattern of arrivals on small processors, to find what a random search may miss.
+//! Tests every pattern of arrivals on small processors, to find errors that a random search can
+//! miss.
 //!
-//! Jobs of one size may arrive at each of eleven ticks, a more urgent task at one of them or
-//! never, and a less urgent task is ready from the start. A tick is a microsecond.
+//! Jobs of one size can arrive at each of eleven ticks. A more urgent task arrives at one of them
+//! or never, and a less urgent task is ready from the start. A tick is a microsecond.
 
 use tidegate_cpu_conformance::{Case, Invariant, check};
 use tidegate_cpu_model::{
@@ -11,24 +12,24 @@ use tidegate_cpu_model::{
 };
 use tidegate_model::Duration;
 
-/// Ticks at which a job may arrive.
+/// The number of ticks at which a job can arrive.
 const ARRIVALS: u32 = 11;
 
-/// The duration of a case in ticks: all work is complete by then.
+/// The duration of a case in ticks, long enough to complete all work.
 const DURATION: u64 = 90;
 
 const fn us(us: u64) -> Duration {
     Duration::from_us(us)
 }
 
-/// A small system; the adversary chooses the arrivals.
+/// The parameters of a small processor with one server.
 #[derive(Debug, Clone, Copy)]
 struct Small {
     budget: u64,
     replenishments_max: u32,
     overrun: u64,
     job: u64,
-    /// When the more urgent task arrives.
+    /// The tick at which the more urgent task arrives; `None` for never.
     above_at: Option<u64>,
 }
 
@@ -68,7 +69,7 @@ fn case(small: &Small, pattern: u32) -> Case {
     Case { workload, duration: us(DURATION), seed: 0 }
 }
 
-/// Returns the number of patterns that violated each invariant, and the number of runs.
+/// Returns for each invariant the number of patterns that violated it, and the number of runs.
 fn failures(kind: ServerKind) -> ([u32; Invariant::COUNT], u32) {
     let (mut failures, mut runs) = ([0; Invariant::COUNT], 0);
     for small in smalls() {
@@ -102,7 +103,7 @@ fn no_pattern_breaks_the_hybrids() {
     }
 }
 
-/// Canary: the adversary finds the defects of POSIX, and that a deferrable server is not a
+/// Canary: the search finds the defects of POSIX, and shows that a deferrable server is not a
 /// periodic task.
 #[test]
 fn patterns_break_posix_and_the_deferrable_server() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! I1 to I6 on random processors with budgets enforced up to three ticks late: millions of events
-//! for the corrected server and both hybrids. POSIX on such processors is the canary.
+//! Tests I1 to I6 on random processors with budgets enforced up to three ticks late: millions of
+//! events for the corrected server and both hybrids. POSIX on such processors is the canary.
 
 use std::cell::RefCell;
 
@@ -18,8 +18,8 @@ fn outcome(kind: ServerKind, seed: u64) -> Outcome {
     check(&case, server, false)
 }
 
-/// Runs a kind on random processors; returns the number of events, and of checks of each
-/// invariant.
+/// Runs a kind of server on random processors; returns the number of events, and the number of
+/// checks of each invariant.
 fn hold(kind: ServerKind) -> (u64, [u64; Invariant::COUNT]) {
     let seen = RefCell::new((0, [0; Invariant::COUNT]));
     let mut runner =
@@ -79,7 +79,7 @@ fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
     }
 }
 
-/// Canary: on such processors POSIX violates I1, I2, I3 and I5, and keeps I4.
+/// Canary: on such processors POSIX violates I1, I2, I3 and I5, but not I4.
 #[test]
 fn posix_breaks_the_invariants() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The suite on this project's servers: the corrected one passes as expected, the hybrids pass,
-//! and POSIX fails where it should.
+//! Runs the suite on this project's servers: the corrected server passes as expected, the hybrids
+//! pass, and POSIX fails where it should.
 
 use std::io::{self, BufReader, pipe};
 use std::thread;
@@ -22,8 +22,8 @@ fn verdicts(report: &Report) -> impl Iterator<Item = (&str, &Verdict)> {
     report.families.iter().flat_map(|it| &it.streams).map(|it| (it.name.as_str(), &it.verdict))
 }
 
-/// Goal: the corrected server meets the expectations to the nanosecond. After an intended change
-/// the example `record_streams` writes them again.
+/// Goal: the corrected server meets the expectations to the nanosecond. After an intended change,
+/// the example `record_streams` records them again.
 #[test]
 fn the_corrected_server_is_as_expected_in_every_stream() {
     let report = report(ServerKind::Sporadic, 200);
@@ -50,8 +50,8 @@ fn failed(report: &Report, family: DefectKind) -> Option<Violation> {
     }
 }
 
-/// Canary: each defect of POSIX is found in the family made for it, and random runs violate every
-/// invariant except I4 and I6.
+/// Canary: each defect of POSIX is found in the family of streams made for it, and random runs
+/// violate every invariant except I4 and I6.
 #[test]
 fn posix_fails_where_it_should() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
@@ -69,8 +69,8 @@ fn posix_fails_where_it_should() {
     }
 }
 
-/// Goal: the original server fails by its own defect only, which needs the arrivals of the stream:
-/// 200 random runs violate no invariant, and its overruns are charged.
+/// Goal: the original server fails only by its own defect, which needs the arrivals of the stream:
+/// 200 random runs violate no invariant, and overruns are charged.
 #[test]
 fn the_original_server_only_replenishes_too_early() {
     let report = report(ServerKind::Spsl, 200);
@@ -94,7 +94,7 @@ fn only_one_reading_of_posix_saturates_the_processor() {
     assert!(!verdict(ServerKind::PosixSporadicStrict));
 }
 
-/// Canary: a deferrable server is not a periodic task, and the windows show it.
+/// Canary: a deferrable server is not a periodic task, and the checked windows show it.
 #[test]
 fn a_deferrable_server_is_detected() {
     let report = report(ServerKind::Deferrable, 200);
@@ -102,8 +102,8 @@ fn a_deferrable_server_is_detected() {
     assert!(report.invariants[Invariant::Response as usize].failed_runs > 0);
 }
 
-/// Goal: a program behind the line protocol is tested like a linked server. Method: this
-/// project's servers on the other side of two pipes.
+/// Goal: a program behind the line protocol is tested like a linked server. Method: this project's
+/// servers answer through two pipes.
 #[test]
 fn a_program_is_tested_through_lines() {
     for (kind, conforms) in [(ServerKind::Sporadic, true), (ServerKind::PosixSporadic, false)] {
@@ -160,7 +160,7 @@ impl Server for Early {
     }
 }
 
-/// A server with work that requests an alarm at once.
+/// A server that always requests an alarm at the current instant.
 struct Impatient(Box<dyn Server>);
 
 impl Server for Impatient {
@@ -177,7 +177,7 @@ impl Server for Impatient {
     }
 }
 
-/// Goal: an implementation that requests endless alarms ends the test with this reason.
+/// Goal: an implementation that requests endless alarms makes the test end with this reason.
 #[test]
 #[should_panic(expected = "the alarm of the server under test is not after now")]
 fn an_alarm_that_is_over_is_refused() {
@@ -187,7 +187,7 @@ fn an_alarm_that_is_over_is_refused() {
     tidegate_cpu_conformance::test(&mut impatient, &Supports::ALL, 1, 0);
 }
 
-/// Goal: an alarm without work is not a difference.
+/// Goal: an alarm that a server without work requests does not count as a difference.
 #[test]
 fn an_alarm_without_work_is_not_compared() {
     let mut early = |params: &ServerParams| -> Box<dyn Server> {
@@ -199,7 +199,7 @@ fn an_alarm_without_work_is_not_compared() {
     }
 }
 
-/// Goal: a program that requests endless alarms is diagnosed with the call. Otherwise this test
+/// Goal: for a program that requests endless alarms, the error names the call. Otherwise this test
 /// does not end.
 #[test]
 fn an_alarm_that_is_over_is_found_at_once() {
@@ -237,7 +237,8 @@ fn a_long_answer_is_cut() {
     assert!(says.len() < 1_000 && says.contains("(2097152 bytes)"), "{says}");
 }
 
-/// A program may answer any number: one that would execute forever fails, and the suite ends.
+/// A program may answer with any number. A server that would execute forever fails, and the suite
+/// still ends.
 #[test]
 fn numbers_at_the_end_of_the_scale_fail_and_nothing_else() {
     let most = u64::MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The CPU tables of workload files: reading, and errors with their places.
+//! Tests how the CPU tables of workload files are read, and that errors give their position.
 
 use tidegate_cpu_model::MachineFile;
 use tidegate_cpu_model::{
@@ -42,7 +42,8 @@ fn read(text: &str) -> Result<CpuWorkload, FileError> {
     Ok(MachineFile::parse(text)?.cpu.expect("the file has a processor"))
 }
 
-/// Returns the error of `MACHINE` after a replacement: the message and the text it points at.
+/// Replaces text in `MACHINE` and returns the resulting error: its message and the text it points
+/// at.
 fn refusal(from: &str, to: &str) -> (String, String) {
     assert!(MACHINE.contains(from), "{from}");
     let text = MACHINE.replacen(from, to, 1);
@@ -82,7 +83,7 @@ fn a_file_may_hold_disk_and_processor() {
     assert!(machine.disk.is_some() && machine.cpu.is_some());
     let error = WorkloadFile::parse(MACHINE).unwrap_err();
     assert_eq!(error.message, "the workload has no disk part");
-    // A drive without users is a mistake, with or without a processor.
+    // A drive that no task uses is a mistake, with or without a processor.
     let idle = MachineFile::parse(&format!("drive = \"d\"\n{MACHINE}")).unwrap_err();
     assert!(idle.message.contains("neither a [[task]]"), "{idle}");
 }
@@ -120,8 +121,9 @@ fn under_edf_there_are_no_priorities() {
     assert_eq!(read(&edf).unwrap().scheduling, Scheduling::Edf);
 }
 
-/// Periods of 40, 10, 20 and 10 ms, deadlines of 5, 10, 20 and (the server) 10 ms: each order has
-/// the first of equals above, and all are above the background level.
+/// The periods are 40, 10, 20 and 10 ms, the deadlines 5, 10, 20 and (the server's) 10 ms. Under
+/// both assignments the first of equals ranks higher, and every thread ranks above the background
+/// level.
 #[test]
 fn priorities_are_assigned_by_period_or_deadline() {
     let others = "[[cpu_task]]\nname = \"slow\"\nperiod = \"40ms\"\ndeadline = \"5ms\"\n\
@@ -143,7 +145,7 @@ fn priorities_are_assigned_by_period_or_deadline() {
     assert_eq!(levels("deadline-monotonic"), ["middle 2", "net 3", "control 4", "slow 5"]);
 }
 
-/// Of the assigned levels none may be written, and there must be one for each thread.
+/// A file that assigns priorities must not state any, and must leave a level for each thread.
 #[test]
 fn assigned_priorities_are_not_written() {
     let assigned = MACHINE.replace("switch =", "priorities = \"rate-monotonic\"\nswitch =");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Processor profiles: reading, writing, and errors with their places.
+//! Tests how processor profiles are read and written, and that errors give their position.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, LoadFit};
 use tidegate_model::{Duration, FileError};
 
-/// The task of figure 5.8 that steals 2 ms in 10.
+/// The profile of the task in figure 5.8, which steals 2 ms in every 10 ms.
 const THIEF: &str = r#"
 name = "thief"
 [conditions]
@@ -68,7 +68,7 @@ fn both_fits_are_lines_of_demand() {
     let demand = DemandFit { utilization_ppb: 200_000_000, offset_ns: 1_600_000 };
     assert_eq!(fit.to_demand(), demand);
     assert_eq!(demand.demand_ns(10_000_000), Some(3_600_000));
-    // Rounded up: a third of a nanosecond is one.
+    // The result is rounded up: a third of a nanosecond becomes one.
     let third = DemandFit { utilization_ppb: 333_333_334, offset_ns: 0 };
     assert_eq!(third.demand_ns(1), Some(1));
     assert_eq!(DemandFit { offset_ns: u64::MAX, ..third }.demand_ns(10), None);

@@ -11,7 +11,7 @@ use crate::ready::Urgency;
 use crate::timing::Timing;
 
 impl<O: CpuObserver> Processor<'_, O> {
-    /// Disturbs the processor just before a release, if disturbance comes at critical instants.
+    /// Disturbs the processor just before a release, if disturbances come at critical instants.
     pub(super) fn disturb_release(&mut self) {
         if self.timing != Timing::Critical {
             return;
@@ -49,7 +49,7 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.enter_section(owner, length, ceiling);
     }
 
-    /// Returns the thread that may have begun a section: a running task that is in no section or,
+    /// Returns the thread that can have begun a section: a running task that is in no section or,
     /// if the processor is idle, the outsider, whose number follows the tasks.
     fn section_owner(&mut self) -> Option<usize> {
         let outsider = self.workload.tasks.len();
@@ -96,8 +96,8 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.timeline.set(source, at);
     }
 
-    /// Continues stealing. If it steals at critical instants, a source leaves an idle processor
-    /// alone, so that its whole burst is available at the next release.
+    /// Continues stealing. A source that steals at critical instants stops while the processor is
+    /// idle, so that its whole burst is available at the next release.
     pub(super) fn continue_stealing(&mut self, index: usize) {
         if self.timing == Timing::Critical && self.running.is_none() {
             self.stolen[index].rest(self.now);

@@ -14,7 +14,7 @@ impl<O: CpuObserver> Processor<'_, O> {
     /// Accounts the running thread's execution up to now.
     pub(super) fn account(&mut self) {
         let Some(running) = &mut self.running else { return };
-        // Zero while time is stolen.
+        // The elapsed time is zero while time is stolen.
         let elapsed = self.now.since(running.since);
         let switching = elapsed.min(running.switch_left);
         let from = running.since + switching;
@@ -58,7 +58,7 @@ impl<O: CpuObserver> Processor<'_, O> {
             if task.remaining.is_zero() {
                 self.complete_of_task(running.thread);
             } else {
-                // Its section is over.
+                // The job's section has ended.
                 self.set_stop();
             }
             return;
@@ -115,8 +115,8 @@ impl<O: CpuObserver> Processor<'_, O> {
             let state = &self.servers[index];
             if !state.status.budget.is_zero() {
                 let starts = running.since + running.switch_left;
-                // A server that the caller supplies may return any budget: beyond `Time::MAX` it is
-                // not enforced.
+                // A server that the caller supplies can return any budget. A budget that ends
+                // beyond `Time::MAX` is not enforced.
                 let executes = state.status.budget.checked_add(self.timer_latency);
                 let ends = executes.and_then(|executes| starts.checked_add(executes));
                 running.enforced_at = ends.unwrap_or(Time::MAX);
@@ -125,7 +125,7 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.set_stop_of_job();
     }
 
-    /// The same when `enforced_at` is already set.
+    /// Sets when the running thread stops; `enforced_at` must be set.
     fn set_stop_of_job(&mut self) {
         let Some(running) = &mut self.running else { return };
         let remaining = if let Some((_, task)) = self.tasks.get(running.thread) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A line above the demand as a bucket that stealing empties.
+//! Represents a line above the demand as a bucket that stealing empties.
 //!
-//! `n <= c + ceil(u D)` in every window is `n < c + 1 + u D`: a bucket of just under c + 1 ns that
-//! fills at rate u, even while it is emptied at rate 1.
+//! For whole numbers, `n <= c + ceil(u D)` is the same as `n < c + 1 + u D`: a bucket of just under
+//! c + 1 ns that fills at rate u, also while stealing empties it at rate 1.
 
 use tidegate_cpu_model::WHOLE_PPB;
 use tidegate_model::{Duration, Time};
 
-/// Longer than any rest in a run.
+/// The longest recovery time: longer than any rest in a run.
 const RECOVERY_MAX: Duration = Duration::from_ms(1_000_000);
 
 /// The state of a line. The bucket's content is in billionths of a nanosecond.
@@ -39,7 +39,7 @@ impl Bucket {
     pub(super) fn available(&self, now: Time) -> Duration {
         match self.level(now).checked_div(self.drain()) {
             Some(ns) => u64::try_from(ns).map_or(Duration::MAX, Duration::from_ns),
-            // The whole processor may be stolen.
+            // The whole processor can be stolen.
             None => Duration::MAX,
         }
     }
@@ -51,7 +51,8 @@ impl Bucket {
 
     pub(super) fn next(&self, from: Time, grain: Duration) -> Time {
         let drain = self.drain();
-        // One piece as long as the grain, or shorter if the full bucket allows less.
+        // Waits for a piece as long as the grain, or shorter if even the full bucket allows only
+        // less.
         let wanted = self.full.checked_div(drain).map_or(0, |most| most.min(grain.ns().into()));
         let missing = (wanted * drain).saturating_sub(self.level(from));
         if wanted == 0 && drain > 0 {

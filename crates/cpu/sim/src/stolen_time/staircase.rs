@@ -2,8 +2,8 @@
 //! Measured points as a limit: at most y stolen in any window of length L, for each point (L, y).
 //!
 //! Number the stolen ns from 0. A window from ns n - y to ns n contains y + 1 of them, so it is
-//! longer than L: `x(n) >= x(n - y) + L`, where x(n) is when ns n is stolen. Windows longer than
-//! the longest point are bounded by their parts.
+//! longer than L: `x(n) >= x(n - y) + L`, where x(n) is the instant at which ns n is stolen.
+//! Windows longer than the longest point are bounded by their parts.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use tidegate_model::{Duration, Time};
 /// An interval of uninterrupted stealing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
-    /// The number of its first ns.
+    /// The number of the interval's first stolen ns.
     first: u64,
     at: u64,
     length: u64,
@@ -24,8 +24,8 @@ struct Stretch {
 pub(super) struct Staircase {
     points: Vec<StolenPoint>,
     longest: u64,
-    /// In order of time; intervals that no later window of the longest length can contain are
-    /// dropped.
+    /// The stolen intervals in order of time. Intervals that no later window of the longest length
+    /// can contain are dropped.
     stretches: VecDeque<Stretch>,
     stolen: u64,
 }
@@ -37,7 +37,8 @@ impl Staircase {
         Self { points, longest, stretches: VecDeque::new(), stolen: 0 }
     }
 
-    /// Returns when an ns was stolen; `None` if its interval was dropped or it was never stolen.
+    /// Returns the instant at which the stolen ns of this number was stolen; `None` if its interval
+    /// was dropped or it was never stolen.
     fn stolen_at(&self, number: u64) -> Option<u64> {
         let after = self.stretches.partition_point(|stretch| stretch.first <= number);
         let stretch = self.stretches.get(after.checked_sub(1)?)?;
@@ -65,8 +66,8 @@ impl Staircase {
         Duration::from_ns(self.points.iter().map(of_point).min().unwrap_or(0))
     }
 
-    /// Returns the same for one point (L, y): the largest q such that, for every i < q,
-    /// ns `stolen + i - y` was stolen at least L before `now + i`.
+    /// Returns how much one point (L, y) allows from `now` on: the largest q such that, for every i
+    /// < q, ns `stolen + i - y` was stolen at least L before `now + i`.
     fn available_by(&self, point: &StolenPoint, now: u64) -> u64 {
         let (interval, most) = (point.interval.ns(), point.stolen_max.ns());
         if most == interval {
@@ -76,7 +77,7 @@ impl Staircase {
             let step = (stretch.first + most).checked_sub(self.stolen)?;
             (stretch.at + interval > now + step).then_some(step)
         };
-        // At most y: from i = y on, the ns is one of this piece itself.
+        // At most y is allowed: from i = y on, ns `stolen + i - y` belongs to the new piece itself.
         self.stretches.iter().filter_map(reached).min().unwrap_or(most).min(most)
     }
 

@@ -7,7 +7,7 @@ use tidegate_model::{Duration, Random};
 use super::generate::{Ticks, level, tasks};
 use super::tick::{Order, periodic, run, window_max};
 
-/// The number of sets that each test accepts, and the number of sets.
+/// The number of task sets, and how many of them each test accepts.
 #[derive(Debug, Default)]
 struct Accepted {
     sets: u32,
@@ -25,7 +25,7 @@ fn is_accepted(tasks: &[Ticks], bound: DemandBound) -> bool {
     })
 }
 
-/// Returns the responses by analysis; `None` if a deadline is exceeded.
+/// Returns the responses computed by the analysis; `None` if a deadline is exceeded.
 fn responses(tasks: &[Ticks]) -> Option<Vec<u64>> {
     let of_task = |index: usize| {
         let bound = response(&level(tasks, index), &tasks[index].source()).bound()?;
@@ -35,9 +35,9 @@ fn responses(tasks: &[Ticks]) -> Option<Vec<u64>> {
 }
 
 /// Goal: the refined test accepts every set that the ceiling or the hyperbolic test accepts, and
-/// the exact test accepts every set that the refined test accepts. The exact test is exact: an
-/// accepted set has the computed responses after a synchronous release, and a rejected one misses a
-/// deadline there.
+/// the exact test accepts every set that the refined test accepts. The exact test is exact: after a
+/// synchronous release, an accepted set has the computed responses, and a rejected set misses a
+/// deadline.
 #[test]
 fn tests_are_nested_and_the_exact_one_is_exact() {
     let mut random = Random::new(5, 1);
@@ -48,7 +48,7 @@ fn tests_are_nested_and_the_exact_one_is_exact() {
         let exact = responses(&tasks);
         assert!(refined || !(ceil || hyperbolic), "{tasks:?}");
         assert!(exact.is_some() || !refined, "{tasks:?}");
-        // Deadlines are within periods, so the first busy interval shows a miss.
+        // Deadlines are within periods, so a missed deadline shows in the first busy interval.
         let together = vec![0; tasks.len()];
         let ticks = 80;
         let seen = run(&tasks, &periodic(&tasks, &together, ticks), Order::Listed, ticks);
@@ -69,7 +69,7 @@ fn tests_are_nested_and_the_exact_one_is_exact() {
     );
 }
 
-/// Sporadic arrivals, offsets, and jobs in between: no response exceeds the bound.
+/// No response exceeds the bound, with sporadic arrivals, offsets, and jobs in between.
 #[test]
 fn no_pattern_of_arrivals_exceeds_the_bound() {
     let mut random = Random::new(6, 1);
@@ -119,9 +119,9 @@ fn rounding_down_is_caught() {
     assert!(caught.count() > 50);
 }
 
-/// Canary, and the caveat of 5.3.0.5: for a task that can be delayed the refined bound does not
-/// hold in arbitrary windows. With e = 4, p = 10 it executes in [6, 10) and [10, 14): 8 of 8.
-/// From the critical instant on the bound holds.
+/// Canary, and the caveat of 5.3.0.5: for a task that can be delayed, the refined bound does not
+/// apply to arbitrary windows. With e = 4, p = 10 it executes in [6, 10) and [10, 14): 8 in a
+/// window of 8. From the critical instant on, the bound is correct.
 #[test]
 fn refined_bound_on_arbitrary_windows_is_caught() {
     let above = Ticks { execution: 6, period: 20, deadline: 20 };
@@ -137,7 +137,7 @@ fn refined_bound_on_arbitrary_windows_is_caught() {
         let executed = seen.ran[..window].iter().filter(|it| **it == Some(1)).count();
         assert!(executed <= refined(u64::try_from(window).unwrap()));
     }
-    // A task that is served at once stays below it in every window.
+    // The execution of a task that is served at once stays below the bound in every window.
     for window in 1..=40 {
         let bound = Source::new(Duration::from_ns(6), Duration::from_ns(20))
             .demand(DemandBound::Refined, Duration::from_ns(window));

@@ -17,8 +17,8 @@ fn verdict(tasks: &[Ticks]) -> EdfVerdict {
     processor_demand(&sources, Duration::ZERO, &[])
 }
 
-/// Exact: an accepted set, released together and as often as possible, meets every deadline, and
-/// a rejected one misses one.
+/// The criterion is exact: an accepted set, released together and as often as possible, meets every
+/// deadline, and a rejected set misses one.
 #[test]
 fn criterion_is_exact() {
     let mut random = Random::new(8, 1);
@@ -45,7 +45,7 @@ fn criterion_is_exact() {
     assert!(met > 2_000 && exceeded > 2_000, "{met} {exceeded}");
 }
 
-/// Liu and Layland: with deadlines at the ends of periods the whole processor may be used.
+/// Liu and Layland: if each deadline is the end of the period, the whole processor can be used.
 #[test]
 fn implicit_deadlines_may_use_it_all() {
     let task = |execution, period| Ticks { execution, period, deadline: period };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures of chapter 5, and published examples of response times.
+//! Compares the analysis with the figures of chapter 5, and with published examples of response
+//! times.
 
 use tidegate_cpu_analysis::{DemandBound, Level, Ratio, Source, load_test, response};
 use tidegate_model::Duration;
@@ -11,13 +12,13 @@ fn demand(source: &Source, bound: DemandBound, window: u64) -> Ratio {
     source.demand(bound, NS(window)).unwrap()
 }
 
-/// Figures 5.4 and 5.5: p = d = 7, e = 2. (The caption of 5.6 says e = d = 2; it draws the same
-/// task.) In a window of 8, 5.3.0.4 gives 4 and 5.3.0.5 gives 3.
+/// Figures 5.4 and 5.5: p = d = 7, e = 2. (The caption of figure 5.6 says e = d = 2, but it draws
+/// the same task.) In a window of 8, 5.3.0.4 gives 4 and 5.3.0.5 gives 3.
 #[test]
 fn demand_bounds_of_figure_5_5() {
     let task = Source::new(NS(2), NS(7));
     let rows = [
-        // window, ceil, refined, linear in sevenths: 2 (D + 5), at most 7 D
+        // The columns are window, ceil, refined, and linear in sevenths: 2 (D + 5), at most 7 D.
         (1, 2, 1, 7),
         (2, 2, 2, 14),
         (3, 2, 2, 16),
@@ -36,7 +37,8 @@ fn demand_bounds_of_figure_5_5() {
     }
 }
 
-/// Figure 5.6: the whole processor up to D = e; at D = j p + e the three bounds are equal.
+/// Figure 5.6: the demand is the whole window up to D = e; at D = j p + e the three bounds are
+/// equal.
 #[test]
 fn load_bounds_of_figure_5_6() {
     let task = Source::new(NS(2), NS(7));
@@ -49,7 +51,7 @@ fn load_bounds_of_figure_5_6() {
         let [ceil, refined, linear] = DemandBound::ALL.map(|bound| demand(&task, bound, corner));
         assert_eq!((ceil, refined), (linear, linear), "{corner}");
     }
-    // It converges to u = 2/7.
+    // The load converges to u = 2/7.
     assert_eq!(
         demand(&task, DemandBound::Linear, 7_000_000_000).ppm_of(7_000_000_000),
         Some(285_715)
@@ -72,8 +74,8 @@ fn refined_is_never_above_the_others() {
     }
 }
 
-/// Figure 5.18: two tasks with period and deadline 10, the first with e = 2. The second may
-/// execute 8 by 5.3.0.8 and 6.4 by 5.3.0.9.
+/// Figure 5.18: two tasks with period and deadline 10, the first with e = 2. The second can execute
+/// for 8 by 5.3.0.8 and for 6.4 by 5.3.0.9.
 #[test]
 fn loads_of_figure_5_18() {
     let mut level = Level::new(&[]);
@@ -99,7 +101,7 @@ fn responses(tasks: &[(u64, u64)]) -> Vec<Verdict> {
     responses
 }
 
-/// J. Lehoczky, RTSS 1990, example 2: the first job of the second task is not its worst.
+/// J. Lehoczky, RTSS 1990, example 2: the first job of the second task is not its slowest.
 #[test]
 fn deadlines_beyond_periods_of_lehoczky() {
     let bounded = |ns: u64| Verdict::Bounded(NS(ns));
@@ -112,7 +114,7 @@ fn deadlines_beyond_periods_of_lehoczky() {
     );
 }
 
-/// The test does not apply to deadlines beyond periods: it considers one job.
+/// The load test does not apply to deadlines beyond periods, because it considers one job.
 #[test]
 fn loads_do_not_apply_beyond_the_period() {
     let own = Source::new(NS(52), NS(140));

@@ -5,7 +5,7 @@ use tidegate_cpu_analysis::{Level, Source};
 use tidegate_cpu_model::{CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::{Duration, Random};
 
-/// A task in ticks; lists begin with the most urgent.
+/// A task with its times in ticks; lists of tasks begin with the most urgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticks {
     pub(crate) execution: u64,
@@ -31,7 +31,7 @@ pub(crate) fn tasks(random: &mut Random) -> Vec<Ticks> {
     (0..count).map(task).collect()
 }
 
-/// Returns all tasks above task `index`.
+/// Returns all tasks that are more urgent than task `index`.
 pub(crate) fn level(tasks: &[Ticks], index: usize) -> Level<'static> {
     let mut level = Level::new(&[]);
     for task in &tasks[..index] {
@@ -40,7 +40,7 @@ pub(crate) fn level(tasks: &[Ticks], index: usize) -> Level<'static> {
     level
 }
 
-/// Returns the same as a workload; the first task is the most urgent.
+/// Returns the tasks as a workload; the first task is the most urgent.
 pub(crate) fn workload(tasks: &[Ticks], scheduling: Scheduling) -> CpuWorkload {
     let mut workload = CpuWorkload::new(scheduling);
     let ns = Duration::from_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's time under measured interference: execution times become response times, and profiles
-//! that do not show everything are refused.
+//! The host's time under measured interference: response times are computed from execution times,
+//! and profiles that do not show everything are refused.
 
 use tidegate_cpu_analysis::under_interference;
 use tidegate_cpu_model::CpuProfile;
@@ -8,8 +8,8 @@ use tidegate_model::{
     Duration, FileError, HostInterference, HostSection, HostTime, InterferenceBound, PremiseCode,
 };
 
-/// Returns a profile with 20 us stolen in each 100 us, measured at this priority; `None`: without a
-/// real-time priority.
+/// Returns a profile with 20 us stolen in each 100 us, measured at this priority; `None` means
+/// without a real-time priority.
 fn profile(priority: Option<u32>) -> CpuProfile {
     let priority = priority.map_or(String::new(), |priority| format!("priority = {priority}\n"));
     CpuProfile::parse(&format!(
@@ -40,8 +40,8 @@ fn of(profile: &CpuProfile, margin: Duration) -> Result<HostSection, FileError> 
     under_interference(EXECUTIONS, &interference(InterferenceBound::Points, margin), profile)
 }
 
-/// By hand: 10 of work beside 20 stolen is done by 30; 80 + 20 = 100; 90 + 20 = 110 meets the next
-/// theft, so 90 + 40 = 130. No work takes no time.
+/// Computed by hand: 10 of work with 20 stolen is done by 30; 80 + 20 = 100; 90 + 20 = 110 reaches
+/// the next stolen time, so 90 + 40 = 130. No work takes no time.
 #[test]
 fn a_step_waits_for_what_is_stolen_until_it_is_done() {
     let found = of(&profile(Some(40)), Duration::ZERO).unwrap();
@@ -54,8 +54,8 @@ fn a_step_waits_for_what_is_stolen_until_it_is_done() {
     assert_eq!(wider.times.release, us(35));
 }
 
-/// Submission and completion are two windows, and each can meet all that is stolen in a short one:
-/// 10 + 20 in each, but 20 + 20 in one.
+/// Submission and completion are two windows, and each can lose everything that is stolen in a
+/// short window: 10 + 20 in each, but 20 + 20 in a single one.
 #[test]
 fn two_windows_lose_more_than_one_of_both() {
     let of = |executions: HostTime| {

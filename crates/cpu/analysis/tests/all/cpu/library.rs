@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Response times against the crate `response-time-analysis`, whose theorems are machine-checked.
+//! Compares response times with the crate `response-time-analysis`, whose theorems are
+//! machine-checked.
 
 use response_time_analysis::arrival::Sporadic;
 use response_time_analysis::demand::RBF;
@@ -12,7 +13,7 @@ use tidegate_cpu_analysis::{Level, Source, response};
 use tidegate_model::Verdict;
 use tidegate_model::{Duration, Random};
 
-/// Above 100,000 the library's debug builds do not check every search by brute force.
+/// Above a limit of 100,000, the library's debug builds do not check every search by brute force.
 const LIMIT: u64 = 100_000_000;
 
 fn rbf(source: &Source) -> RBF<Sporadic, Scalar> {
@@ -20,9 +21,9 @@ fn rbf(source: &Source) -> RBF<Sporadic, Scalar> {
     RBF::new(arrivals, Scalar::new(Service::from(source.execution.ns())))
 }
 
-/// Compares responses with other tasks' jitter, blocking, and deadlines beyond periods. The
-/// library's responses count from release, ours from arrival, so the task under analysis has no
-/// jitter.
+/// Compares responses with other tasks' jitter, with blocking, and with deadlines beyond periods.
+/// The library counts responses from the release, this crate from the arrival, so the task under
+/// analysis has no jitter.
 #[test]
 fn responses_are_those_of_the_library() {
     let mut random = Random::new(7, 1);
@@ -56,7 +57,7 @@ fn responses_are_those_of_the_library() {
                 bounded += 1;
                 beyond_period += usize::from(ours > own.period);
             }
-            // The library stops at its limit, ours at too high a utilisation.
+            // The library stops at its limit, this crate at too high a utilisation.
             (Verdict::NoBoundWithin { .. }, Err(_)) => {}
             (ours, theirs) => panic!("{ours:?} {theirs:?} {own:?} {others:?} {blocking}"),
         }

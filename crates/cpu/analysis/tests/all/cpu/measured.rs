@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measured interference: what the bounds of a profile say about any window.
+//! Measured interference: what the bounds of a profile imply for any window.
 
 use tidegate_cpu_analysis::{DemandBound, Level, MeasuredDemand, Source, load_test, response};
 use tidegate_cpu_model::{CpuProfile, InterferenceBound};
 use tidegate_model::{Duration, Random};
 
-/// A task that steals 2 in 10, measured at many lengths: p = 10, e = 2.
+/// Returns the profile of a task that steals 2 in every 10, measured at many lengths: p = 10, e =
+/// 2.
 fn profile(scale: u64) -> CpuProfile {
     let thief = |window: u64| window / 10 * 2 + (window % 10).min(2);
     let intervals: Vec<u64> = (1..=60).collect();
@@ -32,7 +33,7 @@ fn bounds(profile: &CpuProfile) -> Vec<MeasuredDemand> {
 }
 
 /// Both fits and the points cover the stolen time in every window, even in windows longer than the
-/// measured ones, and no bound exceeds it by much.
+/// measured ones, and no bound is much larger than the stolen time.
 #[test]
 fn every_bound_covers_the_stolen_time() {
     for bound in bounds(&profile(10)) {
@@ -47,8 +48,8 @@ fn every_bound_covers_the_stolen_time() {
     }
 }
 
-/// Between two measured lengths a line through the points may be below the stolen time: such a
-/// profile is refused, and an accepted one is above it in every window.
+/// Between two measured lengths, a line through the points can be below the stolen time. A profile
+/// with such a line is refused, and an accepted line is above the stolen time in every window.
 #[test]
 fn lines_hold_between_the_measured_lengths() {
     let text = |offset_ns: u64, period_ns: u64| {
@@ -59,7 +60,7 @@ fn lines_hold_between_the_measured_lengths() {
              [fit.load]\nutilization_ppb = 228_571_429\nperiod_ns = {period_ns}\n"
         )
     };
-    // Above the points, and below the 400 that may be stolen in 900.
+    // These lines are above the points, but below the 400 that can be stolen in 900.
     for (offset_ns, period_ns) in [(120, 2_000), (219, 2_000), (220, 600)] {
         let error = CpuProfile::parse(&text(offset_ns, period_ns)).unwrap_err();
         assert!(error.message.contains("between the measured intervals"), "{error:?}");
@@ -105,8 +106,8 @@ fn interference_is_at_least_the_task_that_was_measured() {
     assert!(exact > 50, "{exact}");
 }
 
-/// The load test with measured interference: the exact analysis accepts what it accepts, with
-/// each bound of the profile, and a margin only makes it stricter.
+/// The load test with measured interference: the exact analysis accepts every set that the load
+/// test accepts, with each bound of the profile, and a margin only makes the test stricter.
 #[test]
 fn loads_with_interference_are_sufficient() {
     let mut random = Random::new(14, 1);
@@ -141,9 +142,9 @@ fn loads_with_interference_are_sufficient() {
     assert!(accepted > 1_000 && taken_away > 100, "{accepted} {taken_away}");
 }
 
-/// A margin is the stolen time that each measured length may contain in addition, so each part of a
-/// longer window has it. Otherwise a task that steals 2 in every 10, half of which was measured,
-/// exceeds the bound.
+/// The margin is stolen time that each measured length can contain in addition, so each part of a
+/// longer window includes it. Otherwise a task that steals 2 in every 10, half of which was
+/// measured, would exceed the bound.
 #[test]
 fn a_margin_is_in_every_part_of_a_longer_window() {
     let profile = profile(100);
@@ -159,8 +160,9 @@ fn a_margin_is_in_every_part_of_a_longer_window() {
     assert!(per_whole(&raised) > per_whole(&measured));
 }
 
-/// A service below a task was measured while it was served at once. Served later, it executes
-/// more in some windows than the profile says, but in none that starts at a critical instant.
+/// A service with a lower priority than a task was measured while it was served at once. If it is
+/// served later, it executes more in some windows than the profile shows, but not in windows that
+/// start at a critical instant.
 #[test]
 fn profile_holds_from_the_critical_instant() {
     use super::generate::Ticks;

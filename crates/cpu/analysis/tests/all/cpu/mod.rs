@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The processor analysis against published figures, an independent library, and brute force.
+//! Compares the processor analysis with published figures, an independent library, and brute force.
 
 mod brute_force;
 mod edf;

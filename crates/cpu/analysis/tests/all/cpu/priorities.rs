@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests the assignment of priorities against all orders of small sets.
+//! Compares the assignment of priorities with all orders of small sets.
 
 use tidegate_cpu_analysis::{CpuAnswer, Prioritised, assess, fitting_priorities};
 use tidegate_cpu_model::{
@@ -45,9 +45,9 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Goal: an order is found if and only if one is proven, and the found one is proven. Method:
-/// random sets of two to four tasks with blocking and jitter, half of them with a server of work
-/// with a deadline, which may execute in the background, against all their orders.
+/// Goal: an order is found if and only if one is proven, and the found order is proven. Method:
+/// compares with all orders of random sets of two to four tasks with blocking and jitter. Half of
+/// the sets have a server for work with a deadline, which may execute in the background.
 #[test]
 fn an_order_is_found_wherever_one_is_proven() {
     let mut random = Random::new(11, 1);
@@ -103,7 +103,7 @@ fn add_server(workload: &mut CpuWorkload, random: &mut Random) {
     });
 }
 
-/// Goal: nothing is searched under EDF, or with more threads than the search accepts. Method: EDF,
+/// Goal: nothing is searched under EDF, or for more threads than the limit. Method: EDF,
 /// and 65 tasks.
 #[test]
 fn edf_and_many_threads_have_no_order() {

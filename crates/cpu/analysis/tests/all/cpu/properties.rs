@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A larger parameter never makes a bound smaller.
+//! Tests that a larger parameter never makes a bound smaller.
 
 use tidegate_cpu_analysis::{CpuAnswer, CpuAssessment, CpuBound, Load, assess};
 use tidegate_cpu_model::{
@@ -45,13 +45,13 @@ fn workload(random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Returns all bounds; no bound counts as the largest.
+/// Returns all bounds; a missing bound counts as the largest number.
 fn bounds(assessment: &CpuAssessment) -> Vec<u64> {
     let rows = assessment.tasks.iter().chain(&assessment.work);
     rows.map(|row| row.response_max().map_or(u64::MAX, Duration::ns)).collect()
 }
 
-/// Draws a task.
+/// Chooses a task at random.
 fn a_task<'a>(workload: &'a mut CpuWorkload, random: &mut Random) -> &'a mut CpuTask {
     let index = random.index(workload.tasks.len());
     &mut workload.tasks[index]
@@ -88,8 +88,8 @@ fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
     }
 }
 
-/// A charge pays for switches: it delays the server's work and helps threads below. Without switch
-/// costs it helps no thread.
+/// A charge pays for switches: it delays the server's work, and helps the threads below the server.
+/// If switches cost nothing, a charge helps no thread.
 #[test]
 fn more_of_anything_never_lowers_a_bound() {
     let mut random = Random::new(10, 1);
@@ -113,8 +113,8 @@ fn more_of_anything_never_lowers_a_bound() {
     assert!(changed.iter().all(|changed| *changed > 50), "{changed:?}");
 }
 
-/// Even with jitter, blocking, servers and switches, the exact analysis accepts what a load test
-/// accepts, and the refined test accepts what the others accept.
+/// Even with jitter, blocking, servers and switches, the exact analysis accepts every set that a
+/// load test accepts, and the refined test accepts every set that the other load tests accept.
 #[test]
 fn tests_of_loads_are_nested() {
     let mut random = Random::new(13, 1);

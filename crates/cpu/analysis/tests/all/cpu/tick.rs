@@ -3,19 +3,19 @@
 
 use super::generate::Ticks;
 
-/// The order of tasks that have a job.
+/// The order in which tasks with a job are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// By position in the list.
+    /// By their position in the list.
     Listed,
-    /// By earliest deadline.
+    /// The earliest deadline first.
     Deadline,
 }
 
 /// The observations of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
-    /// The longest response of each task; an incomplete job counts up to the end.
+    /// The longest response of each task; an incomplete job counts up to the end of the run.
     pub(crate) responses: Vec<u64>,
     /// The task that executed in each tick.
     pub(crate) ran: Vec<Option<usize>>,
@@ -27,7 +27,7 @@ impl Seen {
     }
 }
 
-/// Runs tasks whose jobs are released at the given instants, in order.
+/// Simulates tasks whose jobs are released at the given instants, which are in order.
 pub(crate) fn run(tasks: &[Ticks], releases: &[Vec<u64>], order: Order, ticks: u64) -> Seen {
     let mut jobs: Vec<Vec<(u64, u64)>> = vec![Vec::new(); tasks.len()];
     let mut responses = vec![0; tasks.len()];
