@@ -86,7 +86,7 @@ impl BatchTimes for Recording {
     }
 }
 
-/// All batches, in the unit of shares: parts per billion.
+/// The share of all batches (100 %) in parts per billion.
 const SHARE_ALL: u64 = 1_000_000_000;
 
 /// A quantile: `share` of the batches took at most `ns`.
@@ -132,7 +132,7 @@ impl Profile {
 }
 
 fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
-    // The quantiles are those at random places, so the maximum must be too.
+    // The quantiles were measured at random places, so the maximum must be that of random places.
     let ns_max = table.random_ns_max()[entry];
     let mut levels = Vec::new();
     let mut highest = 0;

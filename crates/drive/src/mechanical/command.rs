@@ -66,7 +66,7 @@ impl Commands {
         })
     }
 
-    /// Returns the time before each transfer.
+    /// Returns the time that the drive takes to prepare data before each transfer.
     pub(crate) fn preparation(&self) -> Duration {
         Duration::from_ns(self.overhead.data_preparation_ns)
     }

@@ -2,7 +2,7 @@
 //! The time of a seek as a function of its distance.
 //!
 //! Times are rounded up to a nanosecond. Between measured points the curve is linear, as in
-//! DiskSim. The curve need not rise: measurements have dents.
+//! DiskSim. The curve can fall in places, because measurements have dents.
 
 mod floors;
 mod formula;
@@ -40,7 +40,7 @@ pub struct SeekCurve {
 
 #[derive(Debug, Clone)]
 enum Shape {
-    /// The n-th number is where the n-th piece begins.
+    /// The distances at which the pieces begin, and the pieces.
     Pieces(Steps, Vec<Piece>),
     Formula(Formula),
 }

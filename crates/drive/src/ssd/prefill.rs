@@ -15,7 +15,7 @@ use super::blocks::Blocks;
 use super::geometry::{Address, Geometry, Unit};
 use super::mapping::{Mapping, UnitLocation};
 
-/// Fills the drive as its section of the drive file says; `dies` must belong to an empty drive.
+/// Fills the drive as its `[ssd]` section describes; `dies` must belong to an empty drive.
 pub(super) fn prefill(
     ssd: &Ssd,
     geometry: &Geometry,

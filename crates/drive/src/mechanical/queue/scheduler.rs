@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive's scheduler, with the state that it keeps between requests: a direction at most.
+//! The drive's scheduler. The only state that it keeps between requests is a direction.
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
@@ -20,22 +20,22 @@ pub(super) struct ArmPosition {
 /// A scheduler and its state.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SchedulerState {
-    /// The oldest request.
+    /// Chooses the oldest request.
     Fifo,
-    /// The nearest request.
+    /// Chooses the nearest request.
     Sstf,
-    /// The next request in a direction.
+    /// Chooses the next request in this direction.
     Scan(Direction),
-    /// The next request inwards.
+    /// Chooses the next request inwards.
     CLook,
-    /// The shortest access.
+    /// Chooses the request with the shortest access.
     Satf,
-    /// The shortest access, reduced in proportion to the waiting time.
+    /// Chooses the shortest access, reduced in proportion to the waiting time.
     SatfAging {
-        /// The reduction per millisecond of waiting.
+        /// The reduction in nanoseconds per millisecond of waiting.
         aging_ns_per_ms: u64,
     },
-    /// The nearest request, then the next ones in its direction.
+    /// Chooses the nearest request, then the next ones in its direction.
     ScanSstf(Option<Direction>),
 }
 

@@ -125,7 +125,7 @@ impl<F: Fn(&Pending) -> Duration> Reach for F {
     }
 }
 
-/// A request that arrives, and how many are served before the next arrives.
+/// A request that arrives, and how many requests are served before the next one arrives.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     gap_ns: u64,
@@ -177,7 +177,7 @@ impl Host {
         self.queue.push(pending);
     }
 
-    /// Takes a request and serves it in 10 ns; returns whether there was one.
+    /// Takes a request and serves it in 10 ns; returns whether the queue held one.
     fn take(&mut self, drift: u32) -> bool {
         let (now_ns, arm) = (self.now_ns, self.arm);
         let toy = ToyDisk::new(now_ns, arm);

@@ -111,7 +111,7 @@ fn slips_leave_out_sectors_of_the_index() {
     check_all(&layout);
 }
 
-/// Sectors 4 and 5 are on a track of the index that is not full, 8 is on a track outside it.
+/// Sectors 4 and 5 are on a track of the index that is not full; sector 8 is on a track outside it.
 #[test]
 fn remapped_sectors_are_extents_of_their_own() {
     let remaps = "4 2 1 0 6 10\n8 1 2 0 3 4\n".to_owned();
@@ -137,8 +137,8 @@ fn rows_of_the_root_are_zones_where_density_changes() {
     assert_eq!(facts, [(0, 2, 10, 30), (3, 4, 8, 16)]);
 }
 
-/// A node that is `repeated` times on the disk: a run of all its cylinders under head 0, inwards,
-/// and one under head 1, back.
+/// A node that occurs `repeated` times on the disk: a run of all its cylinders under head 0,
+/// inwards, and one under head 1, back.
 #[derive(Debug, Clone)]
 struct Group {
     cylinders: u64,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A disk on which the direct movement to a track can take longer than a detour by other tracks. If
-//! memory has the beginnings of reads, batches exceed the bound that the queue's order would give.
+//! A disk on which the direct movement to a track can take longer than a detour through other
+//! tracks. If memory has the beginnings of reads, batches exceed the bound that the queue's order
+//! would give.
 //!
 //! ```text
 //!   heads at 0                  X1 Y1                     X2 Y2                     X3

@@ -97,8 +97,8 @@ impl Fixture {
     }
 }
 
-/// Assumed by `transfer_max` and by sequential reading: a step to the next track ends before the
-/// track's first sector passes.
+/// Tests an assumption of `transfer_max` and of sequential reading: a step to the next track ends
+/// before the track's first sector passes.
 #[test]
 fn skews_leave_time_for_the_arm() {
     for (name, _) in DISKS {
@@ -171,7 +171,7 @@ impl Adversary {
         self.edges[self.random.index(3)]
     }
 
-    /// Returns `count` positions by one of the plans.
+    /// Returns `count` positions that follow one of the plans.
     fn batch(&mut self, count: u32) -> Vec<u64> {
         let plan = self.random.below(4);
         (0..u64::from(count)).map(|index| self.place(plan, index)).collect()
@@ -337,7 +337,7 @@ fn the_line_of_a_data_sheet_is_above_each_disks_curve() {
         let (needed, _) = curve.linear_upper_bound();
         let line = figures.line();
         assert!(line.seek_min >= needed, "{name}: {line:?}, but {needed} is needed");
-        // Not so far above that the tables would be of no use.
+        // The line is not so far above the curve that the tables would be useless.
         assert!(line.seek_min.ns() < needed.ns() * 2, "{name}: {line:?} for {needed}");
     }
 }

@@ -36,7 +36,7 @@ fn figures_are_those_of_its_class() {
     ]);
 }
 
-/// Users report 1 to 4 s. With ageing, some requests wait less than the bound.
+/// Users report waits of 1 to 4 s. With ageing, some requests wait less than the bound.
 #[test]
 fn starved_read_waits_for_1_to_4_s() {
     let file = nearline();
