@@ -4,7 +4,7 @@
 use crate::facts::DeviceFacts;
 use crate::sysfs::SysfsDevice;
 
-/// The number of requests that the whole disk completed since the machine started.
+/// The numbers of requests that the whole disk completed since the machine started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completed {
     /// Reads, after the kernel split and merged them.

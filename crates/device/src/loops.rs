@@ -2,7 +2,7 @@
 //! Finds the file or device behind a loop device: from the device itself, else from its path in
 //! sysfs.
 //!
-//! A path is unreliable: the file may have lost that name and kept another, or may have it only in
+//! A path is unreliable: the file can have lost that name and kept another, or can have it only in
 //! another mount namespace. So the device itself is queried first, which requires permission to
 //! open it (root, or the group `disk`). Callers without it use the path.
 
@@ -51,9 +51,9 @@ impl Identity {
 /// The file or device behind a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behind {
-    /// It is this file or device.
+    /// This file or device is behind the loop device.
     Known(Identity),
-    /// The device cannot be opened, and its path leads nowhere.
+    /// The loop device cannot be opened, and its path leads nowhere.
     Unknown,
 }
 
@@ -106,8 +106,9 @@ fn ask(device: &Path) -> Result<Identity, Errno> {
 
 #[expect(unsafe_code, reason = "an ioctl")]
 fn status_of(device: &OwnedFd) -> Result<LoopInfo, Errno> {
-    // SAFETY: it fills a `struct loop_info64`, whose size, alignment and first fields `LoopInfo`
-    // has, with integers, for which all bit patterns are valid. Other drivers reject the code.
+    // SAFETY: the call fills a `struct loop_info64`, whose size, alignment and first fields
+    // `LoopInfo` has, with integers, for which all bit patterns are valid. Other drivers reject the
+    // code.
     unsafe { ioctl(device, Getter::<GET_STATUS, LoopInfo>::new()) }
 }
 

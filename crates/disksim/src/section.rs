@@ -72,8 +72,7 @@ impl Section {
         })
     }
 
-    /// Returns a whole number from 0 to the largest of its type; `None` if the parameter is
-    /// absent.
+    /// Returns a whole number from 0 to the maximum of its type; `None` if the parameter is absent.
     pub(crate) fn whole<T: TryFrom<i128>>(&self, name: &str) -> Result<Option<T>, ImportError> {
         self.find(name).map(|value| self.whole_of(value, name, 0)).transpose()
     }
@@ -162,7 +161,8 @@ impl Section {
         self.report_ignored_but(known, |_| false, report);
     }
 
-    /// Reports the same, except parameters that have no effect in this block.
+    /// Reports ignored parameters as [`Self::report_ignored`] does, except those without effect in
+    /// this block.
     pub(crate) fn report_ignored_but(
         &self,
         known: &Known<'_>,
