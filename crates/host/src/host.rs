@@ -27,7 +27,7 @@ use crate::run_state::{EndedJob, RunState};
 /// A run in progress.
 ///
 /// # Panics
-/// All its methods panic if policy or backend break their protocol with the host, or if a run
+/// All methods panic if policy or backend break their protocol with the host, or if a run
 /// exceeds the counters (584 years, 2^38 requests).
 ///
 /// # Complexity
@@ -65,9 +65,9 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Runs from the first instant to the last: until everything is released and no real-time
-    /// request remains; without tasks, until the drive is idle and the policy dispatches nothing
-    /// more; or until `is_cancelled`, which is checked before every instant.
+    /// Runs until everything is released and no real-time request remains; without tasks, until the
+    /// drive is idle and the policy dispatches nothing more. Ends early once `is_cancelled` returns
+    /// true, which is checked before every instant.
     ///
     /// In a run that is measured in jobs, no best effort is released after the tasks' last release.
     /// Best effort may be in flight at the end: see [`Self::drain`].

@@ -88,7 +88,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// Both observe, the first one first.
+/// Passes each event to both observers, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn released(&mut self, now: Time, request: &Request) {
         self.0.released(now, request);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Counts a run's throughput, misses and notices over time, in equal slices.
 //!
-//! A run's length need not be known: when the slices are used up, every two become one, which is
-//! twice as long. So memory does not grow, and a short run has short slices.
+//! A run's length need not be known: when the slices are used up, every two are joined into one
+//! that is twice as long. So memory does not grow, and a short run has short slices.
 //!
 //! ```text
 //!   | a | b | c | d |  --full-->  | a + b | c + d |   |   |
@@ -137,7 +137,7 @@ impl OverTime {
         }
     }
 
-    /// Makes one slice of every two.
+    /// Joins every two slices into one.
     fn join(&mut self) {
         let pairs = |counts: &mut Vec<u64>| {
             for index in 0..counts.len() / 2 {

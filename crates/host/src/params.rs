@@ -65,7 +65,7 @@ impl<'a> HostParams<'a> {
     /// exceeds: two jobs of each task, and the outstanding requests of closed loops.
     ///
     /// # Panics
-    /// Never: it is at most `outstanding_max`.
+    /// Never: the number is at most `outstanding_max`.
     pub fn expected_outstanding(&self) -> usize {
         let tasks = self.workload.tasks.iter().map(|task| 2 * u64::from(task.requests));
         let depth = u64::from(self.workload.depth);
@@ -97,7 +97,7 @@ fn last_seen(task: &Task, workload: &Workload, jobs: u64) -> Option<Time> {
         Arrivals::Periodic => (task.offset, task.period),
         Arrivals::Sporadic { extra_max } => (task.offset, task.period.checked_add(extra_max)?),
         Arrivals::Bunched => bunch::reach(task, workload),
-        // Completions set its arrivals; one arrival per deadline is the best estimate.
+        // Completions determine the task's arrivals; one arrival per deadline is the best estimate.
         Arrivals::OnCompletion => (task.offset, task.deadline),
     };
     let last = first.checked_add(gap_max.checked_mul(jobs.saturating_sub(1))?)?;

@@ -20,7 +20,7 @@ pub(crate) struct EndedJob {
     pub(crate) is_last: bool,
 }
 
-/// The delays of answers on their way to clients, which count as part of the responses.
+/// The delays of replies on their way to clients, which count as part of the responses.
 #[derive(Debug)]
 struct Replies {
     delay_max: Duration,
@@ -61,7 +61,7 @@ pub(crate) struct RunState<'a, O> {
     pub(crate) best_effort_left: u64,
     /// The number of requests in flight.
     pub(crate) in_flight_count: u32,
-    /// The delays of answers.
+    /// The delays of replies.
     reply: Replies,
     /// Streams whose last job was dropped in this round; the policy is told after it has decided.
     pub(crate) ended_by_drop: Vec<TaskIndex>,

@@ -27,7 +27,7 @@ pub(crate) struct Seen {
     /// job to the policy; `None` if these are always the same.
     next: Option<(Time, Time)>,
     /// The instant at which a host that is never late shows the current job to the policy; `None`
-    /// as above.
+    /// if that is always the nominal instant.
     released: Option<Time>,
 }
 

@@ -29,7 +29,7 @@ pub struct Attack<'a> {
     pub seed: u64,
     /// The number of draws.
     pub draws: u64,
-    /// Makes the systems of the draw with this number, or none.
+    /// Makes the systems of the draw with this number, if any.
     pub draw: fn(&mut Pcg64, u64) -> Vec<SmallSystem>,
     /// The search.
     pub search: Search,

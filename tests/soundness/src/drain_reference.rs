@@ -14,7 +14,7 @@ use crate::drain_system::DrainSystem;
 /// The condition that a canary lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
-    /// No condition.
+    /// No condition is missing.
     Nothing,
     /// The condition for the units on the drive.
     OnDrive,
@@ -26,7 +26,7 @@ pub enum Lack {
     AfterFlight,
     /// The condition on an empty drive: send only as many units as are allowed together.
     Prefix,
-    /// One request in the count.
+    /// The count is one request too low.
     One,
 }
 

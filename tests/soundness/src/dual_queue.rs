@@ -21,7 +21,7 @@ pub const STATES_MAX: usize = 100_000;
 pub(crate) trait Queue: Clone + Default {
     /// The states searched so far, separated by queues that cannot dominate each other.
     type Frontiers: Default;
-    /// The queues that can be left behind by a batch.
+    /// The queues that can remain after a batch.
     type Sent: IntoIterator<Item = Self>;
 
     /// Returns the states with a queue like this one.
@@ -51,8 +51,8 @@ pub(crate) trait Queue: Clone + Default {
 pub(crate) struct State<Q> {
     pub(crate) queue: Q,
     /// For each task, the time until J after the earliest possible release of its next job, where J
-    /// is the host's jitter plus the task's. The policy can see the job once this is at most J; the
-    /// less it is, the earlier the job was released. Equal tasks in ascending order.
+    /// is the host's jitter plus the task's. The policy can see the job once this time is at most
+    /// J; the less it is, the earlier the job was released. Equal tasks are in ascending order.
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
     pub(crate) left: Ticks,
@@ -63,7 +63,7 @@ pub(crate) struct State<Q> {
 /// Tasks with equal parameters.
 struct Group {
     task: SmallTask,
-    /// Their positions among the sorted tasks.
+    /// The positions of these tasks among the sorted tasks.
     places: Range<usize>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares a bound with the truth: does it hold in a system whose worst case is known?
+//! Checks whether a bound holds in systems with a known worst case.
 
 use std::fmt;
 

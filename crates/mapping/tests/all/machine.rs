@@ -79,7 +79,7 @@ fn the_module_is_loaded_or_listed() {
 
 #[test]
 fn what_concerns_the_scheduler_alone_is_no_obstacle() {
-    // No depth of an adapter, no aging, a write cache: each keeps `tune` from the disk.
+    // No depth of an adapter, no aging, a write cache: `tune` refuses the disk for each of these.
     let machine = Machine::new();
     assert!(machine.disk().refusals(&DEMAND, None).len() > 1);
     assert_eq!(machine.obstacles(), []);
