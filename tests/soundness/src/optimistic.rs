@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds that are wrong on purpose: each omits one cause of delay.
 //!
-//! A harness must catch all of them. None of them may be used outside this crate.
+//! A harness must catch all of these bounds. They must not be used outside this crate.
 
 use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict};
 use tidegate_model::Duration;

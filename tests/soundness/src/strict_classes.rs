@@ -82,7 +82,7 @@ pub struct LastInstant {
 }
 
 impl LastInstant {
-    /// Returns an idle drive that keeps this drain table and no more than that.
+    /// Returns an idle drive that keeps this drain table and nothing more.
     #[must_use]
     pub const fn new(drain: BatchTable) -> Self {
         Self { drain, held: Vec::new() }

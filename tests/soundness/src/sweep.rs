@@ -43,7 +43,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// All.
+    /// All placements.
     pub const ALL: [Self; 3] = [Self::Random, Self::BothEnds, Self::Climbed];
 
     /// Returns the name in reports.
@@ -197,7 +197,7 @@ fn climbed(file: &DriveFile, table: &MeasuredTable, count: u32, seed: u64) -> Ve
 }
 
 /// Gives all tasks the shortest deadline that the policy proves with this grade or a better one;
-/// `None` without any.
+/// `None` if it proves none.
 fn shorten(workload: &mut Workload, policy: PolicyName, worst: Grade) -> Option<()> {
     let set = |workload: &mut Workload, deadline: Duration| {
         let give = |task: &mut Task| task.deadline = deadline;

@@ -157,7 +157,8 @@ fn an_optimistic_bound_by_deadline_is_caught() {
     }
 }
 
-/// Canary: `g-edf`, which serves the requests of a group of near deadlines by size and position.
+/// Canary: `g-edf`, which serves the requests of a group of near deadlines by size and position, is
+/// caught.
 #[test]
 fn a_policy_that_looks_beyond_the_earliest_due_is_caught() {
     assert_caught("groups of near deadlines", PolicyName::Edf, |trial| {

@@ -222,7 +222,8 @@ fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
     }
 }
 
-/// If a deadline is too short, all tasks, including this one, still have a bound.
+/// If a deadline is too short, all tasks, including the task with that deadline, still have a
+/// bound.
 #[test]
 fn bounds_hold_where_deadlines_are_too_short() {
     let mut bounded = 0;

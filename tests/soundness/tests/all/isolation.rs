@@ -312,7 +312,7 @@ fn elastic_batches_are_those_of_dqf_while_contracts_are_kept() {
     assert!(bounded > 40);
 }
 
-/// Canary: a policy with larger batches that claims to be elastic.
+/// Canary: a policy with larger batches that claims to be elastic is caught.
 #[test]
 fn batches_beyond_z_without_an_overload_are_caught() {
     let workload = single(3, &[2, 3, 3], Vec::new());

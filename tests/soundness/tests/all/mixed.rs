@@ -133,7 +133,7 @@ fn no_response_in_the_simulator_exceeds_the_bound_by_costs() {
     closeness.conclude("dqf by costs", 50);
 }
 
-/// Canary: a drive that positions more than twice.
+/// Canary: a drive that positions more than twice is caught.
 #[test]
 fn a_drive_that_positions_twice_is_caught() {
     assert_caught("a slow drive", (0..200).map(trial), |trial| {

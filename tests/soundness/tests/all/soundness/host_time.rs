@@ -90,7 +90,7 @@ fn bounds_that_add_jitter_and_keep_the_periods_are_caught() {
     });
 }
 
-/// Canary: a policy that spends all slack, with a plan for tasks without jitter.
+/// Canary: a policy that spends all slack, with a plan for tasks without jitter, is caught.
 #[test]
 fn a_plan_that_ignores_jitter_is_caught() {
     for policy in [PolicyName::GatedDrain, PolicyName::AdaptiveDrain] {
@@ -134,7 +134,7 @@ fn bounds_without_one_of_the_hosts_times_are_caught() {
     }
 }
 
-/// Canary: a policy that spends all slack, with the plan of a host that takes no time.
+/// Canary: a policy that spends all slack, with the plan of a host that takes no time, is caught.
 #[test]
 fn a_plan_that_does_not_know_the_host_is_caught() {
     for policy in [PolicyName::GatedDrain, PolicyName::AdaptiveDrain] {
@@ -163,7 +163,7 @@ fn bounds_of_one_task_are_those_of_the_text() {
     assert_eq!((assessment.answer, bound), (Answer::Proven, Some(ns(20))));
 }
 
-/// By hand: the same with a jitter of 5 in addition, and the jitter alone.
+/// By hand: the system of the test above with a jitter of 5 in addition, and with the jitter alone.
 #[test]
 fn jitter_is_added_to_the_bound_of_the_text() {
     let ns = Duration::from_ns;

@@ -16,9 +16,9 @@ const SEED: u64 = 20_261_125;
 /// The effects of jitter that a bound contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Jitter {
-    /// All.
+    /// All effects.
     Counted,
-    /// None.
+    /// No effect.
     Ignored,
     /// Responses are longer by the jitter, but jobs are not seen closer together.
     OfResponses,
@@ -90,7 +90,7 @@ impl Case {
         let tasks = system.tasks.iter().zip(jitters).map(|(task, jitter)| Task {
             requests: task.requests,
             jitter,
-            // Long, so that only the bound is examined.
+            // The deadline is long, so that only the bound is examined.
             deadline: Duration::from_ms(1),
             ..Task::periodic("t", task.period, Bytes::from_kib(4))
         });
