@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds other users of a block device or a file: file systems, swap, devices built on it.
 //!
-//! The checks run before anything is written. The kernel's exclusive open is also tried, and it
-//! decides; the checks here find the name of the user, for the error message.
+//! The checks run before anything is written. The kernel's exclusive open is also tried, and its
+//! result decides; the checks here find the name of the user, for the error message.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts the requests that the device completed: all except this program's are other load.
+//! Counts the requests that the device completed. All of them except this program's are other load.
 
 use crate::facts::DeviceFacts;
 use crate::sysfs::SysfsDevice;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the file or device behind a loop device: from the device itself, else from its path in
+//! Finds the file or device behind a loop device: from the device itself, or else from its path in
 //! sysfs.
 //!
 //! A path is unreliable: the file can have lost that name and kept another, or can have it only in

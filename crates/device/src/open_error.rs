@@ -84,7 +84,7 @@ pub enum OpenError {
         /// The file system's name.
         file_system: String,
     },
-    /// The file's pages stay in memory.
+    /// The file's pages stay in the page cache.
     #[error(
         "{} on {file_system} stays in the page cache: run `sync`, close the programs that use it, and try again; if that does not help, {file_system} keeps it in memory",
         path.display()

@@ -31,7 +31,7 @@ const LAST_WAIT: Duration = Duration::from_ms(10_000);
 pub(crate) struct Held<M> {
     /// The caller's name for the request.
     pub(crate) token: u64,
-    /// The number of bytes that it transfers.
+    /// The number of bytes that the request transfers.
     pub(crate) size: Bytes,
     pub(crate) memory: M,
 }

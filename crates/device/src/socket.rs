@@ -2,7 +2,7 @@
 //! Transfers of a client's bytes through the ring that also serves the disk.
 //!
 //! As with the disk, memory is moved: a transfer brings its buffers and gets them back. A message
-//! gathers headers and data, so that any number of replies needs one transfer.
+//! gathers headers and data, so that any number of replies needs only one transfer.
 
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -31,7 +31,7 @@ pub struct Receive {
     pub token: u64,
     /// The socket.
     pub socket: Socket,
-    /// The memory.
+    /// The memory to receive into.
     pub buffer: IoBuffer,
     /// The bytes of the memory to fill, not empty; the kernel may fill only the first of them.
     pub range: Range<usize>,

@@ -21,7 +21,7 @@ use crate::target::{refuse_use, refused, with_article};
 /// [`OpenError`]: the path is not a regular file, it is swap or below a loop device, or the system
 /// refused.
 pub fn open_store(path: &Path) -> Result<File, OpenError> {
-    // Checked before opening, because opening alone triggers some devices.
+    // The type is checked before opening, because opening alone triggers some devices.
     match stat(path) {
         Ok(status) => refuse_irregular(path, status.st_mode)?,
         Err(Errno::NOENT) => {}

@@ -2,7 +2,7 @@
 //! Reads a block device's attributes from sysfs.
 //!
 //! Every attribute is optional: kernels and drivers differ, and containers hide sysfs. The
-//! directory is a parameter, so that tests can lay one out.
+//! directory is a parameter, so that tests can make their own.
 
 use std::ffi::OsStr;
 use std::fmt;

@@ -41,7 +41,7 @@ pub(crate) struct DiskSpecs {
     pub(crate) read_ahead: u32,
     pub(crate) read_ahead_sectors_max: Option<u32>,
     pub(crate) read_ahead_on_idle_hit: bool,
-    /// Whether writes complete from memory: 0 never, 1 only appends, 2 always.
+    /// Whether writes complete from memory: 0 off, 1 restricted (appends), 2 on.
     pub(crate) fast_write: u32,
     pub(crate) read_hits_on_writes: bool,
     /// Whether full, partial or intermediate hits are served while another request uses the

@@ -11,7 +11,7 @@ use super::report::Report;
 use super::section::Section;
 use super::tree::Value;
 
-/// The longest supported chain of files that source each other.
+/// The longest supported chain of files that source one another.
 const CHAIN_MAX: usize = 16;
 
 /// Returns the block that is a parameter's value: the value is the block itself, or names a file

@@ -24,7 +24,7 @@ pub struct Amortised {
     pub seek_min: Duration,
     /// One rotation: the longest wait for the first sector.
     pub rotation_max: Duration,
-    /// Longest transfer of one request, of the size for which the batch's time is bounded.
+    /// The longest time to transfer one request of the batch.
     pub transfer_max: Duration,
 }
 

@@ -34,7 +34,7 @@ pub enum BatchOrder {
     TwoSweeps,
     /// From the nearer end in one sweep (7.4.1.5).
     OneSweep,
-    /// Any: each request may need a full seek.
+    /// In any order: each request can need a full seek.
     Any,
 }
 
@@ -82,7 +82,7 @@ pub enum DataSheetError {
 }
 
 impl DataSheetError {
-    /// Returns what to do.
+    /// Returns advice on how to correct the figures.
     pub const fn help(&self) -> &'static str {
         match self {
             Self::SeekOrder => "take the three times from one data sheet, all of reads",

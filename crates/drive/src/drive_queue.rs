@@ -142,7 +142,7 @@ impl<P> DriveQueue<P> {
         self.done.pop_front()
     }
 
-    /// Returns whether finished work has not been taken yet.
+    /// Returns whether some finished work has not been taken yet.
     pub fn has_done(&self) -> bool {
         !self.done.is_empty()
     }

@@ -247,7 +247,8 @@ fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildEr
         (false, _) => single(Op::Write),
         (true, true) => {
             let writes = table(file, Op::Write, size)?;
-            // Checked first, because `draw_from` below reports missing quantiles as those of reads.
+            // The writes are checked first, because `draw_from` below reports missing quantiles as
+            // missing for reads.
             single(Op::Write)?;
             draw_from(file, Op::Read, size, |reads| Recording::of_both(reads, writes))
         }

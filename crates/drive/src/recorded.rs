@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A drive whose batches take as long as measured batches. It draws each batch's time from the
-//! quantiles of a measured profile, by inverse transform, linear between the measured levels,
-//! with the maximum as the last level.
+//! quantiles of a measured profile by inverse-transform sampling, with linear interpolation between
+//! the measured levels and the maximum as the last level.
 //!
 //! Within a batch it behaves like the pseudo-disk (`spaced.rs`). A profile has no times of mixed
 //! reads and writes: their times are added, as in `BatchTable::mixed_with`.

@@ -19,9 +19,9 @@ use crate::{Completion, Drive};
 /// The numbers of reads and writes that a drive holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mix {
-    /// Requests that read.
+    /// The number of reads.
     pub reads: u32,
-    /// Requests that write.
+    /// The number of writes.
     pub writes: u32,
 }
 

@@ -227,7 +227,7 @@ impl SsdDrive {
         }
     }
 
-    /// Checks that the drive is consistent. For tests: walks all its tables.
+    /// Checks that the drive is consistent. It reads all tables, so it is meant for tests.
     ///
     /// # Panics
     /// If it is inconsistent: a unit in two locations, a lost block, or wrong counts.

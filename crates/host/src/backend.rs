@@ -14,7 +14,7 @@ pub struct Completion<P, F> {
     pub id: RequestId,
     /// The payload of a request; `None` for a flush and a trim.
     pub payload: Option<P>,
-    /// Whether the drive executed it, or why not.
+    /// Whether the drive executed the command, or why not.
     pub result: Result<(), F>,
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Logs the events of a run's longest busy interval: the stretch in which response times grow.
 //!
-//! The log is limited: an overloaded run is one busy interval, of which the first events are kept
-//! and the others counted. A run on a device allocates all memory beforehand.
+//! The log is limited: an overloaded run is one busy interval, whose first events are kept and
+//! whose other events are counted. A run on a device allocates all memory beforehand.
 
 use tidegate_model::{Duration, Outcome, Request, RequestId, TaskIndex, Time};
 
@@ -45,7 +45,7 @@ pub struct BusyInterval {
     /// The completion that ended the interval, or the end of the run.
     pub end: Time,
     /// The interval's events in order of time. They begin with the dispatches of the requests that
-    /// were in flight when the interval began. Of best effort, only dispatches and completions are
+    /// were in flight when the interval began. For best effort, only dispatches and completions are
     /// included.
     pub events: Vec<BusyEvent>,
     /// The number of later events that the log had no room for.

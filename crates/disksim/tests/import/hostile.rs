@@ -18,7 +18,7 @@ const FILES: [(&str, &str); 5] = [
     ("d.parv", SYSTEM),
 ];
 
-/// Text to insert: signs of the language, out-of-range numbers, arbitrary text.
+/// Text to insert: punctuation marks of the language, out-of-range numbers, and arbitrary text.
 fn scraps() -> impl Strategy<Value = String> {
     let signs =
         ["{", "}", "[", "]", ",", "=", "#", "..", "source ", "d.model", " ", "\n", "-", "."];

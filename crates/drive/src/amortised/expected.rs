@@ -30,12 +30,12 @@ impl ExpectedDistance {
     }
 }
 
-/// Sectors that lie on tracks of one density.
+/// The sectors on tracks of one density.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Density {
-    /// Sectors of one track.
+    /// The number of sectors on one track.
     pub sectors_per_track: u32,
-    /// Sectors on all tracks of this density.
+    /// The number of sectors on all tracks of this density.
     pub sectors: u64,
 }
 

@@ -49,7 +49,7 @@ struct Active {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PlannedCompletion {
     at: Time,
-    /// Completions of one instant are delivered in the order in which they were planned.
+    /// The order of planning, in which completions of one instant are delivered.
     number: u64,
     id: RequestId,
     failed: bool,
@@ -120,7 +120,7 @@ pub struct MechanicalDrive {
     destages: Vec<Destage>,
     destage_count: u64,
     flushes: Vec<Flush>,
-    /// Sorted by arrival.
+    /// The writes that wait for room in memory, sorted by arrival.
     waiting: Vec<Waiting>,
     /// Counts the commands that entered the queue.
     pending_count: u64,
@@ -336,7 +336,8 @@ impl Drive for MechanicalDrive {
         self.set_out();
         loop {
             let completion_at = self.completions.peek().map(|Reverse(completion)| completion.at);
-            // Free heads first: they can add a completion at the same instant.
+            // Heads that become free are handled first: they can add a completion at the same
+            // instant.
             if let Some(active) = self.active
                 && active.free_at <= now
                 && completion_at.is_none_or(|at| active.free_at <= at)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Occasional faults at the medium: sectors that need another turn to be read, or cannot be read,
-//! and recalibrations. They are drawn from a seeded generator; a drive without faults draws
+//! and recalibrations. Faults are drawn from a seeded generator; a drive without faults draws
 //! nothing.
 
 use tidegate_model::mechanics::Faults;

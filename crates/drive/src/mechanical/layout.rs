@@ -33,9 +33,9 @@ const CYLINDERS_MAX: u32 = 1 << 24;
 /// The capacity of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
-    /// Data sectors.
+    /// The number of data sectors.
     pub sectors: u64,
-    /// Cylinders up to the last one with data.
+    /// The number of cylinders up to the last one with data.
     pub cylinders: u32,
 }
 

@@ -158,7 +158,7 @@ impl Shape {
     }
 
     /// Returns the shortest time of the distances from `first` to `last`, neither of which is 0:
-    /// the time at one of the two or at a point between them.
+    /// the time at either end or at a point between them.
     fn least_ns(&self, first: u32, last: u32) -> u64 {
         let ends = self.time_ns(first).min(self.time_ns(last));
         let Self::Pieces(starts, pieces) = self else { return ends };

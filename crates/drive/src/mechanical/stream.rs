@@ -21,8 +21,8 @@ struct Gate {
     sectors: u64,
     /// The number of sectors that are ready.
     ready: u64,
-    /// The latest instant at which one of them became ready. Sectors are added in the host's order,
-    /// not in time order.
+    /// The latest instant at which one of the ready sectors became ready. Sectors are added in the
+    /// host's order, not in time order.
     ready_at: Time,
     delay: Duration,
 }

@@ -152,7 +152,7 @@ impl DieQueue {
         self.suspended.is_some() || self.host.is_some() || self.collector.is_some()
     }
 
-    /// Starts the next job if the die is free; returns when it ends, and in which turn.
+    /// Starts the next job if the die is free; returns when the job ends, and its turn.
     pub(super) fn start(
         &mut self,
         now: Time,

@@ -83,7 +83,7 @@ impl<D: Drive> Checked<D> {
         self.now = to;
     }
 
-    /// Returns the drive's next event; there is one while it holds requests.
+    /// Returns the drive's next event; asserts that there is one while the drive holds requests.
     fn next_event(&self) -> Option<Time> {
         let event = self.drive.next_event();
         assert!(event.is_some() || self.held.is_empty(), "{:?} are forgotten", self.held);

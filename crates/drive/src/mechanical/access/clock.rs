@@ -207,7 +207,7 @@ mod tests {
         let mut clock = PlatterClock::new(TURN);
         for number in 0..40_000_u64 {
             let now = Time::from_ns(number * 1_000_000);
-            // Always late by a step: an endless drift.
+            // Each completion is late by one step, as with an endless drift.
             let expected = Time::from_ns(clock.platter_time(now).ns() - step().ns());
             clock.correct(now, expected);
         }

@@ -23,7 +23,7 @@ pub(super) const UNITS_PER_PPM: u64 = Angle::TURN.units() / 1_000_000;
 /// - `origin_millisectors < 1000 * sectors_per_track`; `origin_units` is below one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrackAngles {
-    /// Physical sectors.
+    /// The number of physical sectors on the track.
     pub(super) sectors_per_track: u32,
     /// The angle at which sector 0 begins, in thousandths of a sector; `origin_units` is added to
     /// it.

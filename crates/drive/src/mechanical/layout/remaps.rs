@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Remapped sectors: sectors that are not stored beside their neighbours.
+//! Remapped sectors: sectors that are not stored next to their neighbours.
 //!
 //! Drives have few or none of them, so a look-up first checks whether there are any.
 

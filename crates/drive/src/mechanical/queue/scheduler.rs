@@ -13,7 +13,8 @@ use super::reach::Reach;
 pub(super) struct ArmPosition {
     /// The cylinder of the arm.
     pub(super) arm: u32,
-    /// The cylinder of the sweep: where the last request lay, while others wait.
+    /// The cylinder of the sweep: the last request's cylinder if others waited then, or else the
+    /// arm's.
     pub(super) sweep: u32,
 }
 

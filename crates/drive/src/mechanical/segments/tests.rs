@@ -5,7 +5,7 @@ use tidegate_model::Random;
 
 use super::*;
 
-/// Small, so that segments overlap, are emptied and are reused.
+/// A small memory, so that segments overlap, are emptied and are reused.
 const SEGMENTS: u32 = 7;
 const SECTORS_MAX: u32 = 12;
 const DISK: u64 = 60;

@@ -117,7 +117,8 @@ fn no_batch_of_a_small_disk_exceeds_its_bound() {
     }
     let bounds = [LINEAR.seek_time_single_sweep_max(3), LINEAR.seek_time_max(3)];
     assert_eq!(bounds.map(Duration::ns), [78, 94]);
-    // The second: from 7 via 6 and 0 to 8, fifteen cylinders; two strokes would be sixteen.
+    // The second batch moves from 7 via 6 and 0 to 8, fifteen cylinders; two strokes would be
+    // sixteen.
     assert_eq!(longest.map(Duration::ns), [78, 90]);
 }
 

@@ -79,8 +79,8 @@ impl Adversary<'_> {
         Choice { before: [before; 2], pause: Duration::ZERO, start }
     }
 
-    /// Returns a neighbouring choice: one of the places or the instant, moved by a small or a large
-    /// amount.
+    /// Returns a neighbouring choice, in which one of the places or the instant differs by a small
+    /// or a large amount.
     fn next(&mut self, choice: Choice) -> Choice {
         let mut next = choice;
         let last = self.mechanics.sectors - self.sectors;

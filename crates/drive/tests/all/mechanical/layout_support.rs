@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of layouts: sample disks, and properties of every layout.
+//! Helpers for the tests of layouts: sample disks, and properties of every layout.
 
 use std::collections::HashSet;
 

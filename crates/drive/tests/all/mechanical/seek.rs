@@ -33,7 +33,7 @@ fn refusal(seek: &Seek, cylinders: u32) -> String {
     format!("{error}; {}", error.help)
 }
 
-/// Curves of points and of the formula: the number of cylinders, and times at distances.
+/// Each case has a curve, the number of cylinders, and the times at some distances.
 #[test]
 fn curves_have_the_times_computed_by_hand() {
     let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
@@ -75,7 +75,7 @@ fn curves_have_the_times_computed_by_hand() {
     }
 }
 
-/// The formula that decreases is accepted on a disk that is too small for long seeks.
+/// A formula that decreases is accepted on a disk that is too small for long seeks.
 #[test]
 fn refusals_name_the_fault() {
     let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());

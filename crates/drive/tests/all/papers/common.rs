@@ -67,7 +67,7 @@ pub(crate) fn check_figures(figures: &[Figure<'_>]) {
     }
 }
 
-/// A drive with a host that does one thing after the other.
+/// A drive with a host that does one thing at a time.
 pub(crate) struct Host {
     drive: Box<dyn Drive + Send>,
     pub(crate) now: Time,
@@ -199,7 +199,7 @@ impl Places {
         Self::within(file, size, (0, 100), seed)
     }
 
-    /// Returns positions between two percentages of its sectors.
+    /// Returns positions between two percentages of the disk's sectors.
     pub(crate) fn within(file: &DriveFile, size: Bytes, percent: (u64, u64), seed: u64) -> Self {
         let sectors = mechanics(file).sectors;
         let (first, end) = (sectors * percent.0 / 100, sectors * percent.1 / 100);

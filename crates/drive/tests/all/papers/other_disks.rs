@@ -25,9 +25,9 @@ fn figures_of_the_ibm_are_those_of_the_paper() {
         ("capacity, tenths of a GB", &|| gigabytes_tenths(&file), 1_468..=1_468),
         ("rpm", &|| mechanics(&file).rpm.into(), 15_000..=15_000),
         ("depth", &|| file.depth.into(), 20..=u64::MAX),
-        // Section 3.2: a drain of 20 requests is far shorter than starvation. The figure ends at the
-        // same time as the Fujitsu's, a drive of the same class and speed; tolerance: 40 % of its
-        // 160 ms.
+        // Section 3.2: a drain of 20 requests is far shorter than starvation. The paper's figure
+        // ends at the same time as the figure of the Fujitsu, a drive of the same class and speed;
+        // tolerance: 40 % of its 160 ms.
         ("drain of 20, us", &drain_us, 96_000..=224_999),
     ]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of the solid-state drive: a small drive, requests, and a way to let the
+//! Helpers for the tests of the solid-state drive: a small drive, requests, and a way to let the
 //! drive finish.
 
 use tidegate_drive::{Completion, Drive, SsdDrive, builtin};

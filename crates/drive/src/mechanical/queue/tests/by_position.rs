@@ -181,7 +181,7 @@ fn wrong_choice_by_position_is_found() {
     assert_eq!(stops(Scheduler::Scan), [17, 25, 12, 0]);
 }
 
-/// Returns the cylinder of the request with this id, among those that `batch` makes.
+/// Returns the cylinder of the request with this id, among the requests that `batch` makes.
 fn pick(cylinders: &[u32], id: u64) -> u32 {
     cylinders[usize::try_from(id - 1).expect("a small number")]
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rules of precedence, driven by hand.
+//! The rules of precedence in cases made by hand.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn precedence_is_as_the_rules_say() {
     let both = Queue { starvation_ns: Some(100), priority: true, ..Queue::default() };
     let first = |tags: &[Tag]| tags.iter().map(|&tag| (0, 0, tag)).collect::<Vec<Held>>();
 
-    // The diagram in the module documentation.
+    // The case of the diagram in the module documentation.
     let tags = [Simple, Simple, Priority, Ordered, Simple, Priority, Ordered, Head, Head];
     check(&honours, 0, &first(&tags), &[9, 8, 3, 1, 2, 4, 6, 5, 7]);
     // Priority counts as simple unless the drive honours it.

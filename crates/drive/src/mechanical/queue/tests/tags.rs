@@ -35,7 +35,7 @@ fn head_goes_first(moment: &Moment) -> bool {
     newest.is_none_or(|newest| newest.request.id == moment.taken.request.id)
 }
 
-/// Rule 2: no younger request passes one that has waited as long as the bound.
+/// Rule 2: no request passes an older one that has waited for at least the bound.
 fn no_starved_is_passed(moment: &Moment) -> bool {
     let mut passed = older(moment, &moment.taken).filter(|other| !is_head(other));
     is_head(&moment.taken) || !passed.any(|other| is_starved(moment, other))
