@@ -44,7 +44,8 @@ pub struct Host<'a, B: Backend, P, O> {
 }
 
 impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
-    /// Makes the host of a run of `policy` on `backend`, watched by `observer`, before it begins.
+    /// Makes the host of a run of `policy` on `backend`, watched by `observer`; the run begins
+    /// later.
     pub fn new(
         params: &HostParams<'a>,
         policy: P,
@@ -153,7 +154,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     fn observe_completions(&mut self) -> Result<Time, B::Error> {
         let mut completions = std::mem::take(&mut self.completions);
         self.backend.reap(&mut completions)?;
-        // Read after reaping, so that all completions are before this instant.
+        // The clock is read after reaping, so that all completions are before this instant.
         let now = self.backend.now();
         for Completion { id, result, .. } in completions.drain(..) {
             self.complete(now, id, result.map_or(Outcome::Failed, |()| Outcome::Done));

@@ -126,8 +126,8 @@ impl Ledger {
 
     pub(crate) const OUTSTANDING_MAX: u32 = 1 << Self::SLOT_BITS;
 
-    /// Makes an empty ledger for at most `outstanding_max` requests at once, with room for
-    /// `expected`.
+    /// Makes an empty ledger for at most `outstanding_max` requests at once, with memory for
+    /// `expected` requests.
     pub(crate) fn new(outstanding_max: u32, expected: usize) -> Self {
         assert!(
             outstanding_max <= Self::OUTSTANDING_MAX,

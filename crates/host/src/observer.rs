@@ -54,7 +54,7 @@ impl<O: Observer> Observer for &mut O {
     }
 }
 
-/// Observes if there is an observer.
+/// Passes each event to the observer if there is one.
 impl<O: Observer> Observer for Option<O> {
     fn released(&mut self, now: Time, request: &Request) {
         if let Some(observer) = self {

@@ -11,7 +11,8 @@
 use tidegate_model::parameters::TokenRate;
 use tidegate_model::{BestEffort, Bytes, Duration, TaskIndex, Time, Workload};
 
-/// One source's counts in each slice: all tasks of an entry of the workload file, or all its loads.
+/// The counts in each slice of one entry of the workload file: of all its tasks, or of all its
+/// loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryOverTime {
     /// The first source of the entry.
@@ -72,7 +73,7 @@ impl OverTime {
         self.slice
     }
 
-    /// Returns the number of slices of the run; the last one may be cut short.
+    /// Returns the number of slices of the run; the last one can be shorter.
     pub const fn slices(&self) -> usize {
         self.used
     }
@@ -80,7 +81,7 @@ impl OverTime {
     /// Returns each entry's counts, tasks first.
     ///
     /// # Shape
-    /// [`Self::slices`] of the counts are in use; those after them are zero.
+    /// The first [`Self::slices`] counts of each list are in use; the others are zero.
     pub fn entries(&self) -> &[EntryOverTime] {
         &self.entries
     }

@@ -34,7 +34,7 @@ pub struct HostParams<'a> {
     pub outstanding_max: u32,
     /// When the run allocates its memory.
     pub memory: Memory,
-    /// The delays that a simulated host adds to releases and answers; `None` on a real host, which
+    /// The delays that a simulated host adds to releases and replies; `None` on a real host, which
     /// has its own.
     pub delays: Option<HostTime>,
     /// Soft tasks that report a miss after every job, late or not. They test how a policy treats
@@ -83,7 +83,7 @@ impl<'a> HostParams<'a> {
     }
 }
 
-/// Returns the first task whose last job may come after the end of time, 584 years; no such run can
+/// Returns the first task whose last job can come after the end of time, 584 years; no such run can
 /// be simulated or executed.
 pub fn task_beyond_time(workload: &Workload, length: Length) -> Option<&Task> {
     let Length::Jobs(jobs) = length else { return None };

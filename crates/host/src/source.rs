@@ -12,7 +12,7 @@
 //! that never reaches its limit is released like one without a limit.
 //!
 //! # Jitter
-//! A job arrives at its nominal instant, and the policy may see it later: see `seen`.
+//! A job arrives at its nominal instant, and the policy can see it later: see `seen`.
 
 use tidegate_model::{
     Arrivals, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request, RequestId,
@@ -105,7 +105,7 @@ impl Limit {
 pub(crate) struct JobEnd {
     /// Whether a job that waited for this one may be released now.
     pub(crate) is_next_freed: bool,
-    /// Whether a job waited for this one and now is too late: the source has stopped.
+    /// Whether a job waited for this one and is now too late: the source has stopped.
     pub(crate) is_next_too_late: bool,
     /// Whether this was the last job of its source.
     pub(crate) is_last: bool,

@@ -189,7 +189,7 @@ impl DeviceMapper {
     }
 
     fn run(&self, arguments: &[&str], table: Option<&str>) -> Result<Output, DeviceMapperError> {
-        // `ask` searches the messages for English words.
+        // The locale is fixed, because `ask` searches the messages for English words.
         let mut command = Command::new(&self.program);
         command.args(arguments).env("LC_ALL", "C").stdin(Stdio::piped());
         let output =

@@ -9,7 +9,7 @@ use tidegate_tune::{Disk, Root, Setting};
 
 use crate::device_mapper::{DeviceMapper, DeviceMapperError, Step};
 
-/// Where udev keeps names that do not change.
+/// The folder in which udev keeps names that do not change.
 const BY_ID: &str = "dev/disk/by-id";
 
 /// A mapping that exists or can be made.

@@ -75,7 +75,7 @@ pub enum Obstacle {
         /// The largest request.
         size: Bytes,
     },
-    /// The target cuts larger requests into pieces that the disk does not take.
+    /// The target cuts larger requests into pieces that the disk does not accept.
     #[error(
         "the disk has blocks of {block}, and the largest request is no multiple of that ({size}): state a multiple"
     )]

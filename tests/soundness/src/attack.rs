@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Attacks bounds with a search: draws small systems, finds the true worst case of each, and
-//! compares.
+//! compares it with the bounds.
 //!
 //! Safety is checked against the limit of batches that take no time; exactness and tightness
 //! against batches of at least one tick, which are possible. Bounds that are wrong on purpose must

@@ -122,7 +122,7 @@ fn each_obstacle_is_found() {
     }
 }
 
-/// The permanent names `A B` and `A/B` have the same letters.
+/// The permanent names `A B` and `A/B` differ only in a character that is not a letter.
 #[test]
 fn a_mapping_is_known_by_its_disk() {
     let machine = Machine::new();
