@@ -118,10 +118,10 @@ impl Attachment {
         Ok(Self::read(place(disk))?.is_some() && Self::of(disk)?.is_none())
     }
 
-    /// Returns the attached disks that are gone from the machine and match this name. The name can
-    /// be that of the mapping or of the record, or the disk's path in the mapping's table. If
-    /// `is_free`, it can also be the kernel's name for the disk when it was attached; another disk
-    /// can have that name now.
+    /// Returns the attached disks that are gone from the machine and match this name: the name of
+    /// the mapping or of the record, or the disk's path in the mapping's table. Set `is_free` if no
+    /// present disk has the name; then the kernel's name for the disk when it was attached matches
+    /// too.
     ///
     /// # Errors
     /// If a record cannot be read.

@@ -95,7 +95,8 @@ pub fn search<P: Policy + Clone>(
 }
 
 impl<P: Policy + Clone> State<P> {
-    /// Returns the part of the state that determines the future, relative to now.
+    /// Returns the part of the state that determines the future, with times relative to the
+    /// present.
     fn key(&self) -> Vec<u64> {
         let jobs = self.jobs.iter().zip(&self.earliest).flat_map(|(job, earliest)| {
             let job = job.map_or([0, 0], |(_, due, is_on_drive)| {

@@ -56,7 +56,7 @@ pub(crate) struct State<Q> {
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
     pub(crate) left: Ticks,
-    /// The batch was sent at this tick and may not end yet.
+    /// Whether the batch was sent at this tick, so that it cannot end yet.
     is_fresh: bool,
 }
 
@@ -128,8 +128,8 @@ impl<Q: Queue> Search<Q> {
         }
         // The last state is searched first: releases lead to the states that dominate others.
         for group in 0..self.groups.len() {
-            // The first of equal tasks has the least cooldown. Without jitter it stands for all;
-            // with jitter the others' jobs are younger.
+            // The first of equal tasks has the least cooldown. Without jitter it represents them
+            // all; with jitter the others' jobs are younger.
             let Range { start, end } = self.groups[group].places;
             let jitter = self.jitter(group);
             let last = if jitter == 0 { start + 1 } else { end };

@@ -173,7 +173,7 @@ fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
     }
 }
 
-/// Returns a drive that keeps the contract of a trial's workload, and no more than that.
+/// Returns a drive that keeps the contract of a trial's workload, and nothing more.
 ///
 /// # Panics
 /// If the workload states no such contract.

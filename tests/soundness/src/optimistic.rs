@@ -105,7 +105,8 @@ pub fn fluid(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(same_for_all(system, Some(Duration::from_ns(fluid_ns))))
 }
 
-/// EDF without the request of a later deadline in service at release: only the demand.
+/// EDF that ignores the request of a later deadline in service at the release: only the demand
+/// counts.
 ///
 /// # Errors
 /// Never.

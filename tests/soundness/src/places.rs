@@ -151,7 +151,7 @@ fn idle(random: &mut Pcg64) -> Duration {
     Duration::from_ns(random.random_range(0..IDLE_MAX.ns()))
 }
 
-/// Returns a place near another, at a distance of any order of magnitude.
+/// Returns a place near another, at a distance of random magnitude.
 fn near(place: u64, all: u64, random: &mut Pcg64) -> u64 {
     let bits = random.random_range(0..=all.ilog2());
     let step = random.random_range(1..=1_u64 << bits) % all;

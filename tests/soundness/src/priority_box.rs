@@ -24,7 +24,7 @@ use crate::workloads;
 const SPOILT: u64 = 5;
 
 /// Returns `workload` on a drive with times for requests with priority. It has no more tasks than
-/// the table covers, each released as often as two rounds allow, or nearly.
+/// the table covers, each released as often as two rounds allow, or almost as often.
 ///
 /// # Panics
 /// Never, because there is a task and it has a request.

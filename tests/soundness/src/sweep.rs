@@ -34,11 +34,11 @@ const ALL_PPM: u32 = 1_000_000;
 /// Where the tasks of a workload read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Anywhere.
+    /// The tasks read anywhere.
     Random,
-    /// At the two ends alternately.
+    /// The tasks read at the two ends alternately.
     BothEnds,
-    /// Where the adversary found the longest batch.
+    /// The tasks read where the adversary found the longest batch.
     Climbed,
 }
 
@@ -163,7 +163,7 @@ impl Attacked {
     }
 }
 
-/// Returns a workload of tasks that read as the table says.
+/// Returns a workload of tasks that read with the request size of the table.
 fn bound(file: &DriveFile, table: &MeasuredTable, count: u32, period: Duration) -> Workload {
     let size = table.size.expect("a measured table has a size");
     let text = format!(

@@ -102,8 +102,8 @@ pub fn give_random_windows(random: &mut Pcg64, workload: &mut Workload) {
     workload.parameters.scan_edf.window = Duration::from_ns(width);
 }
 
-/// Keeps the tasks, in order, that release at most `room` requests together; if none fits, one task
-/// of one request.
+/// Keeps the tasks, in order, that release at most `room` requests together; if none fits, keeps
+/// one task of one request.
 pub fn keep_what_fits(workload: &mut Workload, mut room: u32) {
     workload.tasks.retain(|task| {
         let fits = task.requests <= room;

@@ -87,9 +87,9 @@ impl Ceiling {
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// Linear in the zones and in the tracks of a cylinder, or of a range of cylinders that are read
-    /// surface by surface. A layout by index, with slips, with defects or with spares by ranges does
-    /// not repeat itself: then linear in the tracks of the disk.
+    /// The time is linear in the zones and in the tracks of a cylinder, or of a range of cylinders
+    /// that are read surface by surface. A layout by index, with slips, with defects or with spares
+    /// by ranges does not repeat itself: then the time is linear in the tracks of the disk.
     pub fn of(mechanics: &Mechanics, op: Op, size: Bytes) -> Result<Option<Self>, MechanicsError> {
         mechanics.check()?;
         let disk = Disk::new(mechanics, size)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: obstacles, groups and names are found on a machine. Method: a small machine is laid out in a
-//! folder.
+//! Goal: obstacles, groups and names are found on a machine. Method: a small machine is laid out in
+//! a folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;

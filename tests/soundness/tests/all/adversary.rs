@@ -202,8 +202,8 @@ fn no_bound_of_edf_in_windows_is_below_the_true_worst_case() {
     .run();
 }
 
-/// Goal: whatever a certificate claims, `verify` accepts only bounds that hold. Method: certificates
-/// with random claims near the true worst case, many of them below it.
+/// Goal: whatever a certificate claims, `verify` accepts only bounds that hold. Method:
+/// certificates with random claims near the true worst case, many of them below it.
 #[test]
 fn no_accepted_certificate_is_below_the_true_worst_case() {
     let (mut accepted, mut refused) = (0, 0);

@@ -40,7 +40,7 @@ fn trial_in_windows(number: u64, load: Load) -> Trial {
     Trial::new(number, name, workload, releases, JOBS)
 }
 
-/// Serves the earliest window, and in it the latest deadline first.
+/// Serves the earliest window first, and within it the latest deadline first.
 #[derive(Debug)]
 struct LatestOfWindow {
     queued: Vec<Request>,

@@ -206,8 +206,8 @@ fn reserved_slots_miss_deadlines() {
     assert!(missed >= 90, "{missed}");
 }
 
-/// Runs the policy under the host on the black box, with every strategy, and asserts that no bound is
-/// broken.
+/// Runs the policy under the host on the black box, with every strategy, and asserts that no bound
+/// is broken.
 fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
     for strategy in CompletionStrategy::ALL {
         let drive = system.black_box(strategy, random.clone());

@@ -27,7 +27,7 @@ use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_121;
 
-/// When requests of each task became eligible.
+/// The instants at which requests of each task became eligible.
 type Eligible = Rc<RefCell<BTreeMap<TaskIndex, Vec<Time>>>>;
 
 /// Records in `eligible` when the policy gets requests.
@@ -46,7 +46,7 @@ fn recorded(inner: Box<dyn Policy>, eligible: Eligible) -> Box<dyn Policy> {
     Box::new(Between { inner, observe })
 }
 
-/// Returns a proved workload, of which one task misbehaves.
+/// Returns a proved workload in which one task misbehaves.
 fn trial(number: u64) -> Trial {
     trial_of(number, PolicyName::Dqf)
 }

@@ -101,8 +101,8 @@ fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
 const STRATEGIES: [CompletionStrategy; 3] =
     [CompletionStrategy::Burst, CompletionStrategy::Random, CompletionStrategy::LateTrickle];
 
-/// Runs on the drive that keeps this table and nothing else, with each strategy; returns the sum of
-/// misses.
+/// Runs the trial on the drive that keeps this table and nothing else, with each strategy; returns
+/// the sum of the missed deadlines.
 fn misses_on_box(trial: &Trial, drain: &BatchTable) -> u64 {
     let of = |strategy| {
         let random = generate::generator(SEED + 1, trial.number);

@@ -322,8 +322,9 @@ fn mean_seek(file: &DriveFile) -> Duration {
     Duration::from_ns((0..SEEKS).map(|_| seek()).sum::<u64>() / SEEKS)
 }
 
-/// Goal: the line that a data sheet gives lies above the seek curves of real disks. Method: the three
-/// figures of each built-in disk, from its own curve, against the lowest line above this curve.
+/// Goal: the line that a data sheet gives lies above the seek curves of real disks. Method: the
+/// three figures of each built-in disk, from its own curve, against the lowest line above this
+/// curve.
 #[test]
 fn the_line_of_a_data_sheet_is_above_each_disks_curve() {
     for (name, _) in DISKS {

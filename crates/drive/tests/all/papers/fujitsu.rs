@@ -36,10 +36,10 @@ fn figures_are_those_of_the_paper() {
         // taken as 99.9 %.
         ("above 17 ms", &|| single.count_above(Duration::from_ms(17)) as u64, 0..=10),
         ("longest, ns", &|| single.longest().ns(), 0..=19_000_000),
-        // Section 4: 18 MB/s with one request at a time, behind a scheduler that sometimes idled and
-        // also served a real-time task: the disk itself is faster. The paper does not say by how
-        // much; with one outstanding it cannot be faster than with seven, 34 MB/s plus the real-time
-        // rate (3.5 MB/s).
+        // Section 4: 18 MB/s with one request at a time, behind a scheduler that sometimes idled
+        // and also served a real-time task: the disk itself is faster. The paper does not say by
+        // how much; with one outstanding it cannot be faster than with seven, 34 MB/s plus the
+        // real-time rate (3.5 MB/s).
         ("random, kB/s", &|| random(&file, SIZE, 1, 10_000).kb(), 18_000..=33_999),
         // Figure 8: 160 ms; figure 10 and section 3.4: 75 ms for a depth of 8. Both are the longest
         // observed. The simulated drains must be shorter, but at least 80 % as long, or the model

@@ -80,8 +80,8 @@ fn figures_of_the_st340810a_are_those_of_the_paper() {
         // eleven positions from end to end, with the same amount read at each. Within 3 %: the
         // zones were fitted to this rate.
         ("sequential, kB/s", &over_the_disk, 26_763..=28_417),
-        // Without a queue a random read takes seek, half a turn and its transfer, 9.5 + 5.6 + 2.5 ms
-        // and the command: 17 to 19 ms.
+        // Without a queue a random read takes seek, half a turn and its transfer, 9.5 + 5.6 + 2.5
+        // ms and the command: 17 to 19 ms.
         (
             "random, ns",
             &|| Times::of_batches(&file, size, 1, 10_000).mean().ns(),

@@ -48,7 +48,7 @@ fn no_response_exceeds_a_bound_with_jitter() {
 }
 
 /// Canaries: bounds of a proof that ignores jitter, and bounds that add jitter to the response but
-/// keep the periods.
+/// keep the periods, are caught.
 #[test]
 fn bounds_that_ignore_jitter_are_caught() {
     for policy in [PolicyName::Dqf, PolicyName::Fifo, PolicyName::Edf, PolicyName::RtioLimit] {
@@ -65,9 +65,9 @@ fn bounds_that_ignore_jitter_are_caught() {
     }
 }
 
-/// Canary: bounds that are computed with the unshortened periods and to which the jitter is added. A
-/// run shows the flaw where a job waits for two jobs of one task, which random trials of `edf` reach.
-/// For the bounds of batches the search of small systems catches the same flaw.
+/// Canary: bounds that are computed with the unshortened periods and to which the jitter is added
+/// are caught. A run shows the flaw where a job waits for two jobs of one task, which random trials
+/// of `edf` reach. For the bounds of batches the search of small systems catches the same flaw.
 #[test]
 fn bounds_that_add_jitter_and_keep_the_periods_are_caught() {
     let policy = PolicyName::Edf;
@@ -120,8 +120,8 @@ fn caught_without(what: &str, policy: PolicyName, less: impl Fn(HostTime) -> Hos
     });
 }
 
-/// Canaries: a bound that omits one of the host's times. `dqf` reaches its bound, `fifo` has busy
-/// intervals of many batches, and `rtio-limit` has a bound by drain times.
+/// Canaries: bounds that omit one of the host's times are caught. `dqf` reaches its bound, `fifo`
+/// has busy intervals of many batches, and `rtio-limit` has a bound by drain times.
 #[test]
 fn bounds_without_one_of_the_hosts_times_are_caught() {
     let zero = Duration::ZERO;

@@ -78,8 +78,8 @@ impl Case {
         (found.extent != Extent::TooManyStates).then(|| responses.map(at_client).collect())
     }
 
-    /// Returns the system as the policy sees it, as the model computes it; `None` if the host
-    /// leaves nothing of a task's period.
+    /// Returns the system as the policy sees it, computed as in the model; `None` if the host's
+    /// times use up the period of a task.
     fn behind(&self, host: HostTime, known: Jitter) -> Option<System> {
         let tick = Duration::from_ns(1);
         let system = self.system.to_analysis(tick);
