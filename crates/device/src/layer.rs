@@ -74,7 +74,7 @@ impl Nature {
         [is_loop, raid, mapped, zoned].into_iter().flatten().collect()
     }
 
-    /// Returns the further kinds of a disk that lies below another device.
+    /// Returns the kinds, besides its own, of a disk below another device.
     fn all_below(disk: &SysfsDevice) -> Vec<Self> {
         let is_virtual = is_of_hypervisor(disk.driver().as_deref(), disk.model().as_deref());
         let scheduler = disk.scheduler().filter(|name| name != "none");

@@ -53,16 +53,16 @@ impl Identity {
 pub(crate) enum Behind {
     /// This file or device is behind the loop device.
     Known(Identity),
-    /// The loop device cannot be opened, and its path leads nowhere.
+    /// The loop device cannot be opened, and no file is found at its path.
     Unknown,
 }
 
-/// Returns the names of the loop devices that are attached, and what is behind each.
+/// Returns the names of the attached loop devices, each with its file or device.
 pub(crate) fn attached() -> impl Iterator<Item = (String, Behind)> {
     loops().filter_map(|device| Some((device.name(), behind(&device)?)))
 }
 
-/// Returns what is behind a loop device; `None` if nothing is attached any more.
+/// Returns the file or device behind a loop device; `None` if nothing is attached any more.
 fn behind(device: &SysfsDevice) -> Option<Behind> {
     match ask(&Path::new("/dev").join(device.name())) {
         Ok(identity) => Some(Behind::Known(identity)),

@@ -23,7 +23,7 @@ pub struct Report {
 pub struct UsedFile {
     /// The file.
     pub path: PathBuf,
-    /// The kind of data that was read from it.
+    /// The kind of data that was read from the file.
     pub kind: FileKind,
     /// How the file was found, if it was not given.
     pub how: Option<String>,

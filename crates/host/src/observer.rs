@@ -88,7 +88,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// Passes each event to both observers, the first one first.
+/// Passes each event to both observers, in order.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn released(&mut self, now: Time, request: &Request) {
         self.0.released(now, request);

@@ -50,7 +50,7 @@ pub struct Attachment {
     pub is_installed: bool,
     /// The id of the boot in which the disk was attached; `None` if the kernel does not show it.
     pub boot: Option<String>,
-    /// The mapping; `None` if the way needs none.
+    /// The mapping; `None` if this way of attachment needs no mapping.
     pub mapping: Option<Promise>,
 }
 

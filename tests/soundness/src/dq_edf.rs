@@ -33,7 +33,7 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     Search::<ByDeadline>::worst_case(system.clone(), rules)
 }
 
-/// A job with requests queued.
+/// A job that has requests in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Job {
     /// The ticks until the job's deadline; negative after the deadline.

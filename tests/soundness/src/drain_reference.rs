@@ -18,7 +18,7 @@ pub enum Lack {
     Nothing,
     /// The condition for the units on the drive.
     OnDrive,
-    /// The condition for the units that wait.
+    /// The condition for the units that wait in the host.
     Waiting,
     /// The condition for the units that are not released.
     Unreleased,

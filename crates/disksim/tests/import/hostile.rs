@@ -106,8 +106,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The same test with the files of real disks, which have features that the invented disk
-    /// lacks.
+    /// Tests files of real disks, which have features that the invented disk lacks.
     #[test]
     fn changed_files_of_real_disks_are_imported_or_refused(
         which in 0..4_usize,

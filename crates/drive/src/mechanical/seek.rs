@@ -264,7 +264,8 @@ fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
     Ok(Shape::Pieces(starts, pieces))
 }
 
-/// Returns span, change and its direction from a point to the next.
+/// Returns the distance between two points, the difference of their times, and whether the time
+/// falls.
 fn slope(
     from: u32,
     ns: u32,

@@ -65,8 +65,8 @@ fn short_cuts_lose_nothing() {
     assert_agree(systems, short, plain, 601);
 }
 
-/// EDF with one deadline for all is FIFO one at a time: two searches that share nothing. Jobs of
-/// one instant tie in EDF as in FIFO, where the adversary orders them.
+/// With one deadline for all tasks, EDF equals FIFO one at a time, and two searches that share no
+/// code agree. Jobs of one instant tie in EDF as in FIFO, where the adversary orders them.
 #[test]
 fn edf_with_one_deadline_is_fifo() {
     let systems = (0..120).map(|number| {
@@ -87,7 +87,8 @@ fn a_busy_interval_of_three_batches_where_lemma_9_2_4_says_one() {
     assert_eq!(busy_interval::batches_max(&system), Some(3));
 }
 
-/// The shortest period equals (floor(5 / 2) + 1) b(2) = 3: Lemma 9.2.5 with ">=" says 3.
+/// The shortest period is (floor(5 / 2) + 1) b(2) = 3. Lemma 9.2.5 with ">=" promises at most
+/// three batches.
 #[test]
 fn a_busy_interval_of_five_batches_where_lemma_9_2_5_says_three() {
     let system = small(&[(1, 3), (3, 3), (1, 3)], &[1, 1], 2);

@@ -17,13 +17,13 @@ const MAXTOR_255_KIB: Amortised = Amortised {
     transfer_max: Duration::from_us(5_340),
 };
 
-/// 8.44 + 6.0 + 5.34 = 19.78 ms, section 7.4.2.
+/// Section 7.4.2: one request takes 8.44 + 6.0 + 5.34 = 19.78 ms.
 #[test]
 fn one_request_takes_the_time_of_the_dissertation() {
     assert_eq!(MAXTOR_255_KIB.batch_time_max(1), Duration::from_us(19_780));
 }
 
-/// 2 * (8.44 - 2.85) + 3 * (6.0 + 5.34 + 2.85) = 11.18 + 42.57 ms.
+/// Three requests take 2 * (8.44 - 2.85) + 3 * (6.0 + 5.34 + 2.85) = 11.18 + 42.57 ms.
 #[test]
 fn three_requests_share_two_sweeps() {
     assert_eq!(MAXTOR_255_KIB.seek_time_max(3), Duration::from_us(11_180 + 8_550));

@@ -90,7 +90,7 @@ fn starved_request_is_served_within_two_services_of_the_bound() {
     }
 }
 
-/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort, none of which
+/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort; no best effort
 /// is sent while the read is at the disk. Best effort gets 40 MB/s and 34 MB/s respectively; no
 /// response takes longer than the period, which is the longest drain. Within 5 %, as above.
 #[test]

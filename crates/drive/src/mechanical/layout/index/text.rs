@@ -16,7 +16,7 @@ pub(super) struct Rows<'a> {
     line: usize,
 }
 
-/// A row, and its unread rest.
+/// A row, and the part of it that is not read yet.
 #[derive(Clone)]
 pub(super) struct Row<'a> {
     rest: &'a [u8],

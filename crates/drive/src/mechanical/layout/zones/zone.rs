@@ -25,7 +25,7 @@ pub(super) struct Zone {
     pub(super) sectors_per_track: u32,
     /// The number of usable sectors at the front that hold no data.
     pub(super) skipped: u64,
-    /// The number of usable sectors, including the skipped ones.
+    /// The number of sectors that can hold data, including the skipped ones.
     pub(super) data: u64,
     pub(super) order: Order,
     pub(super) slots: DataSlots,
@@ -41,7 +41,7 @@ pub(super) struct Skew {
     pub(super) ppm: Figures,
 }
 
-/// The three figures of a skew, in one unit.
+/// The offset of a skew and its increments for a change of track and of cylinder, in one unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     pub(super) offset: u64,
