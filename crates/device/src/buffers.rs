@@ -2,7 +2,7 @@
 //! Page-aligned memory that the device reads from and writes to.
 //!
 //! The memory is one anonymous mapping, cut into slots of equal stride. `Buffers` owns the mapping
-//! and reaches it through raw pointers, because the kernel writes to it without the compiler's
+//! and accesses it through raw pointers, because the kernel writes to it without the compiler's
 //! knowledge: a reference to a slot exists only while no request uses that slot.
 
 use std::ptr::NonNull;

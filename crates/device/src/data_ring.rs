@@ -38,7 +38,7 @@ const RETRY_DELAY: std::time::Duration = std::time::Duration::from_millis(1);
 /// A read or a write with its memory.
 #[derive(Debug)]
 pub struct Transfer {
-    /// The caller's name for the request, returned with it.
+    /// The caller's name for the request, returned with its completion.
     pub token: u64,
     /// Read or write.
     pub op: Op,
@@ -63,7 +63,7 @@ pub struct Moved {
 
 /// The memory that the kernel uses for an entry.
 enum Memory {
-    /// A flush or a trim has none.
+    /// No memory: a flush or a trim.
     None,
     Data(IoBuffer),
     /// The socket stays open until the receive operation ends.
@@ -74,7 +74,7 @@ enum Memory {
 /// An executor for requests that own their memory.
 pub struct DataRing {
     core: RingCore<Memory>,
-    /// The target's requests that have completed and were not taken.
+    /// The target's completed requests that were not yet taken.
     moved: Vec<Moved>,
     delivered: Vec<Delivered>,
     waker: Waker,
@@ -197,7 +197,7 @@ impl DataRing {
         let timeout = if has_some { Duration::ZERO } else { timeout };
         let entered = self.submit_and_block(timeout);
         // Acknowledge before the caller looks for work: a later acknowledgement would lose the
-        // wake-up for work that arrived after the look.
+        // wake-up for work that arrives in between.
         self.waker.acknowledge();
         match entered {
             Ok(()) | Err(Errno::TIME | Errno::INTR) => Ok(()),

@@ -23,12 +23,12 @@ const PROBES: u64 = 8;
 /// Where blocks were found after they were read with direct I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Residency {
-    /// They are not in the page cache: direct I/O works.
+    /// The blocks are not in the page cache: direct I/O works.
     Bypassed,
-    /// They entered the page cache: direct I/O only seems to work.
+    /// The blocks entered the page cache: direct I/O only seems to work.
     Cached,
-    /// They were in the page cache even before the read, although the kernel was asked to drop
-    /// them.
+    /// The blocks were in the page cache even before the read, although the kernel was asked to
+    /// drop them.
     Stays,
     /// The kernel does not tell this user which blocks are in the page cache.
     Hidden,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Facts about a target and the device below it, for the record of a measurement.
 //!
-//! They come from sysfs, so everything is optional: drivers differ, and containers hide sysfs. A
+//! They come from sysfs, so every fact is optional: drivers differ, and containers hide sysfs. A
 //! partition or a file is described by the whole disk that holds it, because that disk serves it.
 
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ tidegate_model::names! {
 /// How the kernel splits a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Splitting {
-    /// The smallest number of requests into which the kernel splits it.
+    /// The smallest number of requests into which the kernel splits a request.
     pub pieces: u64,
     /// The largest size that is sent unsplit.
     pub size_max: Bytes,
@@ -94,14 +94,14 @@ pub(crate) enum TargetKind {
     },
     /// A block device.
     Device {
-        /// Its device number.
+        /// The block device's number.
         number: DeviceNumber,
     },
 }
 
 impl DeviceFacts {
     /// Returns how the kernel splits requests of `size` before the device receives them; `None` if
-    /// it does not, or if its limit is unknown.
+    /// it does not split them, or if its limit is unknown.
     ///
     /// # Assumptions
     /// Only the limit on size counts here. The kernel also splits a request in scattered memory

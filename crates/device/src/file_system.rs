@@ -20,9 +20,9 @@ pub(crate) enum Storage {
 /// A file system type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileSystem {
-    /// Its name as `mount` prints it, or its number if the name is not known here.
+    /// The type's name as `mount` prints it, or its number if the name is not known here.
     pub(crate) name: String,
-    /// Where it keeps its data.
+    /// Where a file system of this type keeps its data.
     pub(crate) storage: Storage,
 }
 

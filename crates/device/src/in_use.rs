@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds other users of a block device or a file: file systems, swap, devices built on it.
 //!
-//! The checks run before anything is written. The kernel's exclusive open is also tried, and it
-//! decides; the checks here find the name of the user, for the error message.
+//! The checks run before anything is written. The kernel's exclusive open is also tried, and its
+//! result decides; the checks here find the name of the user, for the error message.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,29 +22,30 @@ use crate::sysfs::{DeviceNumber, SysfsDevice};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Use {
-    /// It, or a partition of it, is mounted.
+    /// The device, or a partition of it, is mounted.
     Mounted {
         /// The mount point.
         mount_point: PathBuf,
     },
-    /// It, or a partition of it, is swap.
+    /// The file, the device, or a partition of it is swap.
     Swap {
         /// The name in the kernel's list of swaps.
         name: PathBuf,
     },
-    /// Another block device is built on it.
+    /// Another block device is built on the device or file.
     Held {
         /// The other device.
         holder: String,
     },
-    /// Another block device may be built on it; that device's backing file cannot be determined.
+    /// Another block device may be built on the file; that device's backing file cannot be
+    /// determined.
     Undecided {
         /// The other device.
         holder: String,
     },
-    /// The kernel refuses to open it exclusively, although the checks found no user.
+    /// The kernel refuses to open the device exclusively, although the checks found no user.
     Claimed,
-    /// The kernel reports it in use, and no user is visible in this mount namespace.
+    /// The kernel reports the device in use, and no user is visible in this mount namespace.
     Elsewhere,
 }
 
@@ -82,14 +83,15 @@ impl fmt::Display for Use {
 }
 
 /// Returns the user of the block device at that path, of one of its partitions, or of the disk that
-/// contains it; also `None` if the path is not a block device.
+/// contains it; `None` if there is no user, or the path is not a block device.
 pub fn of_device_at(path: &Path) -> Option<Use> {
     of_device(device_at(path)?)
 }
 
-/// Returns the same as [`of_device_at`]; if that finds no user, asks the kernel whether the device
-/// is claimed, because a mount in another mount namespace is visible in no other way. This opens
-/// the device briefly. A caller without permission to open it gets the result of [`of_device_at`].
+/// Returns the result of [`of_device_at`]. If it finds no user, the kernel is asked whether the
+/// device is claimed, because a mount in another mount namespace is visible in no other way. This
+/// opens the device briefly. A caller without permission to open it gets the result of
+/// [`of_device_at`].
 pub fn of_device_or_elsewhere(path: &Path) -> Option<Use> {
     of_device_at(path).or_else(|| is_claimed(path).then_some(Use::Elsewhere))
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Owned memory for a client's data, page-aligned as direct I/O requires.
 //!
-//! It is moved, never shared: its owner may read it, and while the kernel fills or reads it, the
-//! ring owns it.
+//! A buffer is moved, never shared: its owner can read it, and while the kernel fills or reads it,
+//! the ring owns it.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -39,12 +39,12 @@ impl IoBuffer {
         Self { base: allocate(layout), length }
     }
 
-    /// Returns its size.
+    /// Returns the buffer's size.
     pub fn capacity(&self) -> Bytes {
         Bytes::new(self.length as u64)
     }
 
-    /// Returns all of its bytes.
+    /// Returns all bytes of the buffer.
     #[expect(unsafe_code, reason = "a view of owned memory")]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the invariant; the kernel writes to it only while a ring owns the value, and then
@@ -52,14 +52,14 @@ impl IoBuffer {
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.length) }
     }
 
-    /// Returns all of its bytes, writable.
+    /// Returns all bytes of the buffer, writable.
     #[expect(unsafe_code, reason = "a view of owned memory")]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `bytes`; `&mut self` excludes every other view.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 
-    /// Returns its start address, for the kernel.
+    /// Returns the buffer's start address, for the kernel.
     pub(crate) fn address(&self) -> *mut u8 {
         self.base.as_ptr()
     }

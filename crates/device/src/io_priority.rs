@@ -69,7 +69,7 @@ pub fn set_of_thread(thread: u32, value: u16) -> io::Result<bool> {
     }
 }
 
-/// Sets the class of a thread; 0 means the calling one.
+/// Sets the class of a thread; 0 means the calling thread.
 #[expect(unsafe_code, reason = "neither rustix nor libc has a call for this")]
 fn set(thread: libc::c_int, value: u16) -> io::Result<()> {
     // SAFETY: the arguments are three numbers, no memory.
@@ -83,7 +83,7 @@ fn set(thread: libc::c_int, value: u16) -> io::Result<()> {
 /// thread has ended.
 ///
 /// # Errors
-/// The kernel's reason, for example that this process may not ask.
+/// The kernel's reason, for example that this process may not query the thread.
 #[expect(unsafe_code, reason = "neither rustix nor libc has a call for this")]
 pub fn of_thread(thread: u32) -> io::Result<Option<u16>> {
     let Ok(thread) = libc::c_int::try_from(thread) else { return Ok(None) };

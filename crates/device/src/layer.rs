@@ -10,9 +10,9 @@ use crate::sysfs::SysfsDevice;
 /// A device that is not a plain disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
-    /// The kernel's name.
+    /// The kernel's name for the device.
     pub device: String,
-    /// Why it is not a plain disk.
+    /// Why the device is not a plain disk.
     pub nature: Nature,
 }
 
@@ -24,17 +24,18 @@ pub enum Nature {
     Loop,
     /// Several disks combined into one.
     Raid {
-        /// `raid1`, `raid5`, `linear`.
+        /// The RAID level: `raid1`, `raid5`, `linear`.
         level: String,
     },
     /// A device of the device mapper.
     Mapped {
-        /// The subsystem that created it: `LVM`, `CRYPT`, `mpath`; empty if it is not recorded.
+        /// The subsystem that created the device: `LVM`, `CRYPT`, `mpath`; empty if it is not
+        /// recorded.
         by: String,
     },
     /// A shingled or zoned disk: writes must be sequential, or the disk reorders them itself.
     Zoned {
-        /// Whether it accepts writes in any order and sorts them later.
+        /// Whether the disk accepts writes in any order and sorts them later.
         is_host_aware: bool,
     },
     /// A disk that a hypervisor provides. Listed only for disks below the device; for the device
@@ -43,7 +44,7 @@ pub enum Nature {
     /// A kernel scheduler that reorders requests. Listed only for disks below the device; for the
     /// device itself see [`DeviceFacts::scheduler`](crate::DeviceFacts::scheduler).
     Scheduler {
-        /// `mq-deadline`, `bfq`, `kyber`.
+        /// The scheduler's name: `mq-deadline`, `bfq`, `kyber`.
         name: String,
     },
 }
@@ -73,7 +74,7 @@ impl Nature {
         [is_loop, raid, mapped, zoned].into_iter().flatten().collect()
     }
 
-    /// Returns the further kinds of a disk that lies below another device.
+    /// Returns the kinds, besides its own, of a disk below another device.
     fn all_below(disk: &SysfsDevice) -> Vec<Self> {
         let is_virtual = is_of_hypervisor(disk.driver().as_deref(), disk.model().as_deref());
         let scheduler = disk.scheduler().filter(|name| name != "none");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests whether another process has a file open. The kernel counts every open: under any name,
-//! from any mount namespace, and by loop devices too.
+//! Tests whether another process has a file open. The kernel counts every open of the file: under
+//! any name, from any mount namespace, and by loop devices too.
 
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 

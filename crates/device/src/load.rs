@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts the requests that the device completed: all except this program's are other load.
+//! Counts the requests that the device completed. All of them except this program's are other load.
 
 use crate::facts::DeviceFacts;
 use crate::sysfs::SysfsDevice;
 
-/// The number of requests that the whole disk completed since the machine started.
+/// The numbers of requests that the whole disk completed since the machine started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completed {
     /// Reads, after the kernel split and merged them.

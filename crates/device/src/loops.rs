@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the file or device behind a loop device: from the device itself, else from its path in
+//! Finds the file or device behind a loop device: from the device itself, or else from its path in
 //! sysfs.
 //!
-//! A path is unreliable: the file may have lost that name and kept another, or may have it only in
+//! A path is unreliable: the file can have lost that name and kept another, or can have it only in
 //! another mount namespace. So the device itself is queried first, which requires permission to
 //! open it (root, or the group `disk`). Callers without it use the path.
 
@@ -51,18 +51,18 @@ impl Identity {
 /// The file or device behind a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behind {
-    /// It is this file or device.
+    /// This file or device is behind the loop device.
     Known(Identity),
-    /// The device cannot be opened, and its path leads nowhere.
+    /// The loop device cannot be opened, and no file is found at its path.
     Unknown,
 }
 
-/// Returns the names of the loop devices that are attached, and what is behind each.
+/// Returns the names of the attached loop devices, each with its file or device.
 pub(crate) fn attached() -> impl Iterator<Item = (String, Behind)> {
     loops().filter_map(|device| Some((device.name(), behind(&device)?)))
 }
 
-/// Returns what is behind a loop device; `None` if nothing is attached any more.
+/// Returns the file or device behind a loop device; `None` if nothing is attached any more.
 fn behind(device: &SysfsDevice) -> Option<Behind> {
     match ask(&Path::new("/dev").join(device.name())) {
         Ok(identity) => Some(Behind::Known(identity)),
@@ -106,8 +106,9 @@ fn ask(device: &Path) -> Result<Identity, Errno> {
 
 #[expect(unsafe_code, reason = "an ioctl")]
 fn status_of(device: &OwnedFd) -> Result<LoopInfo, Errno> {
-    // SAFETY: it fills a `struct loop_info64`, whose size, alignment and first fields `LoopInfo`
-    // has, with integers, for which all bit patterns are valid. Other drivers reject the code.
+    // SAFETY: the call fills a `struct loop_info64`, whose size, alignment and first fields
+    // `LoopInfo` has, with integers, for which all bit patterns are valid. Other drivers reject the
+    // code.
     unsafe { ioctl(device, Getter::<GET_STATUS, LoopInfo>::new()) }
 }
 

@@ -12,11 +12,11 @@ use crate::sysfs::DeviceNumber;
 pub struct Mount {
     /// The number that its files report as their device's.
     pub number: DeviceNumber,
-    /// Its type, for example `ext4`.
+    /// The file system's type, for example `ext4`.
     pub kind: String,
-    /// Where it is mounted.
+    /// The mount point.
     pub place: PathBuf,
-    /// The source of the mount: of a file system on devices, the path of one of them.
+    /// The source of the mount; for a file system on devices, the path of one of the devices.
     pub source: PathBuf,
 }
 

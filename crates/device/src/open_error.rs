@@ -32,7 +32,7 @@ pub enum OpenError {
         /// The system's error.
         source: Errno,
     },
-    /// It is neither a block device nor a regular file.
+    /// The path names neither a block device nor a regular file.
     #[error("{} is {what}: name a block device (such as /dev/sda) or a regular file", path.display())]
     NotStorage {
         /// The path.
@@ -84,7 +84,7 @@ pub enum OpenError {
         /// The file system's name.
         file_system: String,
     },
-    /// The file's pages stay in memory.
+    /// The file's pages stay in the page cache.
     #[error(
         "{} on {file_system} stays in the page cache: run `sync`, close the programs that use it, and try again; if that does not help, {file_system} keeps it in memory",
         path.display()
@@ -103,7 +103,7 @@ pub enum OpenError {
     Sparse {
         /// The path.
         path: PathBuf,
-        /// Where the first hole starts.
+        /// The byte at which the first hole starts.
         offset: u64,
         /// The size of the file.
         size: Bytes,
@@ -121,7 +121,7 @@ pub enum OpenError {
     TooSmall {
         /// The path.
         path: PathBuf,
-        /// Its size.
+        /// The target's size.
         size: Bytes,
         /// The minimum size, one block.
         size_min: Bytes,
@@ -131,7 +131,7 @@ pub enum OpenError {
     InUse {
         /// The path.
         path: PathBuf,
-        /// The user.
+        /// The user of the file or device.
         used: Use,
     },
 }

@@ -55,7 +55,7 @@ pub struct Completion {
 pub enum Wake {
     /// A completion can be reaped.
     Completion,
-    /// The time is over.
+    /// The timeout has expired.
     Timeout,
     /// A signal arrived; the caller must check whether to end.
     Interrupted,
@@ -135,7 +135,7 @@ impl Ring {
     ///
     /// # Panics
     /// If no slot is free; if the request is larger than the ring's `size_max`, is not aligned, or
-    /// reaches beyond the target; if it writes to a target opened read-only; if a read asks for
+    /// reaches beyond the target; if it writes to a target opened read-only; if a read requests
     /// FUA.
     pub fn push(&mut self, io: Io) {
         self.push_as(io, IoClass::Inherited);
@@ -233,7 +233,7 @@ impl Ring {
         count
     }
 
-    /// Returns `otherwise`, unless completions arrived at the same time.
+    /// Returns `otherwise`, or [`Wake::Completion`] if completions arrived at the same time.
     fn woken_by(&mut self, otherwise: Wake) -> Wake {
         if self.core.has_completion() { Wake::Completion } else { otherwise }
     }

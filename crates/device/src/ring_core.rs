@@ -4,10 +4,10 @@
 //! ```text
 //!   free --hold--> pushed --submit, enter--> in flight --reap--> free
 //! ```
-//! A slot's number is the user data of its entry. Until the request is reaped, its slot holds what
-//! belongs to it (`M`: nothing, or the memory of its data). Nothing is allocated per request. The
-//! kernel ties a ring to the thread that made it and completes requests only while that thread
-//! waits, so other threads are not disturbed.
+//! A slot's number is the user data of its entry. Until the request is reaped, its slot holds the
+//! request's token, size and memory (`M`: nothing, or the memory of its data). Nothing is allocated
+//! per request. The kernel ties a ring to the thread that made it and completes requests only while
+//! that thread waits, so other threads are not disturbed.
 
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
@@ -31,7 +31,7 @@ const LAST_WAIT: Duration = Duration::from_ms(10_000);
 pub(crate) struct Held<M> {
     /// The caller's name for the request.
     pub(crate) token: u64,
-    /// The number of bytes that it transfers.
+    /// The number of bytes that the request transfers.
     pub(crate) size: Bytes,
     pub(crate) memory: M,
 }
@@ -67,7 +67,7 @@ pub(crate) struct RingCore<M> {
 
 impl<M> RingCore<M> {
     /// Makes a ring with `slots` slots and room for `others` entries without a slot, on `target` if
-    /// it serves one.
+    /// the ring serves a target.
     ///
     /// # Errors
     /// [`RingError`] if the host has no io_uring or refuses a ring of this size.
@@ -297,9 +297,9 @@ impl<M> RingCore<M> {
         self.held.iter().flatten()
     }
 
-    /// Waits for the last requests for a limited time, and returns what the kernel may still use:
-    /// the caller must never free that memory. Requests that were pushed and not submitted are not
-    /// executed.
+    /// Waits for the last requests for a limited time, and returns the requests whose memory the
+    /// kernel may still use: the caller must never free that memory. Requests that were pushed and
+    /// not submitted are not executed.
     pub(crate) fn close(&mut self) -> impl Iterator<Item = Held<M>> {
         // Waiting would submit pushed requests, but a write that was not submitted must not be
         // executed.

@@ -2,7 +2,7 @@
 //! Transfers of a client's bytes through the ring that also serves the disk.
 //!
 //! As with the disk, memory is moved: a transfer brings its buffers and gets them back. A message
-//! gathers headers and data, so that any number of replies needs one transfer.
+//! gathers headers and data, so that any number of replies needs only one transfer.
 
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -31,7 +31,7 @@ pub struct Receive {
     pub token: u64,
     /// The socket.
     pub socket: Socket,
-    /// The memory.
+    /// The memory to receive into.
     pub buffer: IoBuffer,
     /// The bytes of the memory to fill, not empty; the kernel may fill only the first of them.
     pub range: Range<usize>,
@@ -40,15 +40,15 @@ pub struct Receive {
 /// The condition under which a send completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// At once. A message that was sent only in part, or not at all (`AGAIN`), ends the ring's
-    /// wait. A message that was sent whole does not: it comes back with the next completion of
-    /// another kind, which saves a system call and an iteration of the caller for each reply.
-    /// Before Linux 6.1, and if the message is too large for one silent send, it is sent as
-    /// `Timed`.
+    /// The send completes at once. A message that was sent only in part, or not at all (`AGAIN`),
+    /// ends the ring's wait. A message that was sent whole does not: it is returned with the next
+    /// completion of another kind, which saves a system call and an iteration of the caller for
+    /// each reply. Before Linux 6.1, and if the message is too large for one silent send, it is
+    /// sent as `Timed`.
     Silent,
-    /// At once as well, but it always ends the ring's wait, so that its time is known.
+    /// The send completes at once, and always ends the ring's wait, so that its time is known.
     Timed,
-    /// When the client's socket has room.
+    /// The send completes when the client's socket has room.
     Patient,
 }
 
@@ -61,7 +61,7 @@ pub struct Send {
     pub socket: Socket,
     /// The message.
     pub message: Box<Message>,
-    /// The condition under which it completes.
+    /// The condition under which the send completes.
     pub pace: Pace,
 }
 
@@ -74,7 +74,7 @@ pub enum Delivered {
         token: u64,
         /// The memory.
         buffer: IoBuffer,
-        /// The number of bytes.
+        /// The number of received bytes.
         result: Result<usize, Errno>,
     },
     /// A part of a message was sent.
@@ -83,20 +83,20 @@ pub enum Delivered {
         token: u64,
         /// The message; the caller must pass the number of bytes to [`Message::advance`].
         message: Box<Message>,
-        /// The number of bytes.
+        /// The number of sent bytes.
         result: Result<usize, Errno>,
     },
 }
 
 #[derive(Debug)]
 enum Piece {
-    /// A range of the heads.
+    /// A range of the message's headers.
     Head(Range<usize>),
     /// The first bytes of a buffer.
     Data { buffer: IoBuffer, length: usize },
 }
 
-/// Bytes to send: headers, and data in buffers of their own. Its memory is reused.
+/// Bytes to send: headers, and data in buffers of their own. The message's memory is reused.
 #[derive(Debug)]
 pub struct Message {
     heads: Vec<u8>,
@@ -125,17 +125,17 @@ impl Default for Message {
 }
 
 impl Message {
-    /// Returns whether it has no bytes.
+    /// Returns whether the message has no bytes.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Returns the number of bytes of its headers.
+    /// Returns the number of bytes of the message's headers.
     pub fn head_bytes(&self) -> usize {
         self.heads.len()
     }
 
-    /// Returns the number of its bytes that were not sent.
+    /// Returns the number of the message's bytes that were not sent.
     pub fn left(&self) -> usize {
         self.length - self.sent
     }
@@ -166,14 +166,14 @@ impl Message {
     /// Records that `count` more bytes were sent; returns whether all were.
     ///
     /// # Panics
-    /// If it has fewer bytes.
+    /// If fewer bytes were unsent.
     pub fn advance(&mut self, count: usize) -> bool {
         assert!(count <= self.left(), "the kernel sends what it was given");
         self.sent += count;
         self.sent == self.length
     }
 
-    /// Empties it, and returns its buffers.
+    /// Empties the message, and returns its buffers.
     pub fn clear(&mut self) -> impl Iterator<Item = IoBuffer> {
         self.heads.clear();
         self.iovecs.clear();

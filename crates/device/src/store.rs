@@ -2,7 +2,7 @@
 //! Opens the file that keeps a simulated drive's data.
 //!
 //! The store must be a regular file or not exist yet. A simulated drive needs no block device, and
-//! a block device named as its store is probably one that is needed for something else.
+//! a block device named as its store is probably needed for something else.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::target::{refuse_use, refused, with_article};
 /// The caller must make sure that no other process uses the store (`flock`).
 ///
 /// # Errors
-/// [`OpenError`]: it is not a regular file, it is swap or below a loop device, or the system
+/// [`OpenError`]: the path is not a regular file, it is swap or below a loop device, or the system
 /// refused.
 pub fn open_store(path: &Path) -> Result<File, OpenError> {
-    // Checked before opening, because opening alone triggers some devices.
+    // The type is checked before opening, because opening alone triggers some devices.
     match stat(path) {
         Ok(status) => refuse_irregular(path, status.st_mode)?,
         Err(Errno::NOENT) => {}

@@ -2,7 +2,7 @@
 //! Reads a block device's attributes from sysfs.
 //!
 //! Every attribute is optional: kernels and drivers differ, and containers hide sysfs. The
-//! directory is a parameter, so that tests can lay one out.
+//! directory is a parameter, so that tests can make their own.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -62,12 +62,12 @@ impl SysfsDevice {
         Self { directory }
     }
 
-    /// Returns the kernel's name for it: `sda`, `nvme0n1p2`.
+    /// Returns the kernel's name for the device: `sda`, `nvme0n1p2`.
     pub(crate) fn name(&self) -> String {
         file_name(&self.directory)
     }
 
-    /// Returns its number.
+    /// Returns the device's number.
     pub(crate) fn number(&self) -> Option<DeviceNumber> {
         self.attribute("dev")?.parse().ok()
     }
@@ -175,7 +175,8 @@ pub(crate) fn loops() -> impl Iterator<Item = SysfsDevice> {
         .filter(|device| device.has("loop"))
 }
 
-/// Returns `mq-deadline` for `none [mq-deadline] kyber`.
+/// Returns the active scheduler, which is in brackets: `mq-deadline` for `none [mq-deadline]
+/// kyber`.
 fn active(schedulers: &str) -> Option<String> {
     let (_, rest) = schedulers.split_once('[')?;
     let (name, _) = rest.split_once(']')?;

@@ -36,9 +36,9 @@ use crate::sysfs::{DeviceNumber, SysfsDevice};
 /// Whether a target may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It is never written.
+    /// The target is never written.
     ReadOnly,
-    /// Its contents may be overwritten.
+    /// The target's contents may be overwritten.
     ReadWrite,
 }
 
@@ -71,12 +71,12 @@ impl Target {
         }
     }
 
-    /// Returns whether it may be written.
+    /// Returns whether the target may be written.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Returns its size, in whole blocks.
+    /// Returns the target's size, in whole blocks.
     pub fn size(&self) -> Bytes {
         self.size
     }
@@ -86,7 +86,7 @@ impl Target {
         self.alignment
     }
 
-    /// Returns the facts about it and the device below.
+    /// Returns the facts about the target and the device below it.
     pub fn facts(&self) -> &DeviceFacts {
         &self.facts
     }
@@ -104,7 +104,7 @@ impl Target {
         })
     }
 
-    /// Returns remarks about its use.
+    /// Returns remarks about the target's use.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }

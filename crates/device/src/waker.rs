@@ -83,7 +83,7 @@ impl Waker {
     /// Blocks until a wake-up, a signal, or the end of this time; then acknowledges.
     pub fn sleep(&self, at_most: Duration) {
         let timeout = timespec(at_most);
-        // The caller looks for work after any kind of end.
+        // The caller looks for work however the wait ended.
         let mut event = [PollFd::new(&self.shared.event, PollFlags::IN)];
         if self.prepare_to_sleep() && poll(&mut event, Some(&timeout)) == Ok(1) {
             self.clear_event();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The path from the host to a disk: the time that a sector takes on the slowest part of it.
+//! The time that a sector takes on the slowest part of the path between host and disk.
 //!
 //! Files that describe a whole system have a topology: nested components, each an instance of a
 //! block. The disk's bus and the controller above it transfer at their own rates; the slowest of
@@ -69,7 +69,8 @@ pub(crate) fn of_disk(
     Ok(Some(*times))
 }
 
-/// Returns whether a file has a topology and the disk, in itself or in a file that it sources.
+/// Returns whether a file contains a topology and the disk, either itself or through a file that it
+/// sources.
 fn is_system_of(document: &Document, disk: &Section) -> bool {
     let sources_it =
         |name: &str| std::path::Path::new(name).file_name() == disk.document.path.file_name();

@@ -39,7 +39,7 @@ impl FileKind {
         }
     }
 
-    /// Returns the parts that a drive gets from it.
+    /// Returns the parts that a drive gets from a file of this kind.
     pub fn gives(self) -> &'static str {
         match self {
             Self::Disk => "overheads, cache, queue",

@@ -10,8 +10,8 @@ const DIGITS_MAX: usize = 30;
 /// The largest exponent: no measurement has a larger one.
 const EXPONENT_MAX: i32 = 30;
 
-/// Returns `text` times 10^`power`, rounded to the nearest, halves away from zero; `None` if it
-/// is not a number or too large.
+/// Returns `text` times 10^`power`, rounded to the nearest, with halves rounded away from zero;
+/// `None` if the text is not a number, or the number is too large.
 ///
 /// A number is decimal, with an optional sign, fraction and exponent, or hexadecimal.
 pub(crate) fn scaled(text: &str, power: i32) -> Option<i128> {

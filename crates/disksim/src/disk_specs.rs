@@ -37,11 +37,11 @@ pub(crate) struct DiskSpecs {
     pub(crate) write_segments: u32,
     pub(crate) segment_sectors: u32,
     pub(crate) is_caching: bool,
-    /// 0 off, 1 track, 2 cylinder, 3 segment, 4 adaptive.
+    /// The read-ahead rule: 0 off, 1 track, 2 cylinder, 3 segment, 4 adaptive.
     pub(crate) read_ahead: u32,
     pub(crate) read_ahead_sectors_max: Option<u32>,
     pub(crate) read_ahead_on_idle_hit: bool,
-    /// 0 off, 1 appends, 2 on.
+    /// Whether writes complete from memory: 0 off, 1 restricted (appends), 2 on.
     pub(crate) fast_write: u32,
     pub(crate) read_hits_on_writes: bool,
     /// Whether full, partial or intermediate hits are served while another request uses the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a disk cannot be imported: the fault, its file, and what to give.
+//! Why a disk cannot be imported: the fault, its file, and the files to give.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub enum ImportError {
     /// More than one disk was given.
     #[error("the given files describe {} disks: {}", disks.len(), disks.join(", "))]
     SeveralDisks {
-        /// Each with its file.
+        /// Each disk with its file.
         disks: Vec<String>,
     },
     /// More files were given than any disk has.

@@ -16,7 +16,7 @@ pub trait Files {
     /// it cannot be read.
     fn text(&self, path: &Path) -> io::Result<String>;
 
-    /// Returns the beginning of a file, enough to recognise its kind; by default `text`.
+    /// Returns the beginning of a file, enough to recognise its kind; by default the whole text.
     ///
     /// # Errors
     /// As [`Files::text`].

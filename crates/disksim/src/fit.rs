@@ -13,7 +13,7 @@ use super::report::Report;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 
 /// If a layout holds more sectors than the disk announces by more than this share, the announced
-/// number is wrong: no disk keeps so many in reserve.
+/// number is wrong, because no disk has such a large reserve.
 const RESERVE_PERCENT_MAX: u64 = 5;
 
 /// Returns the mechanics, adjusted so that a drive can be made of them; `path` is the disk's file.

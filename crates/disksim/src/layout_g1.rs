@@ -151,7 +151,7 @@ fn angle(
     Ok(if units == Units::Sectors { (angle?, 0) } else { (0, angle?) })
 }
 
-/// Returns each slip once.
+/// Returns the slips without duplicates.
 fn slips(section: &Section) -> Result<Vec<u64>, ImportError> {
     let mut seen = BTreeSet::new();
     let mut slips: Vec<u64> = section.whole_list("slips")?;

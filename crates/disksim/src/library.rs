@@ -28,7 +28,7 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) kind: FileKind,
-    /// Its content; empty for a seek curve.
+    /// The file's content; empty for a seek curve.
     pub(crate) tree: Tree,
 }
 
@@ -51,13 +51,13 @@ impl Document {
         file_name(&self.path)
     }
 
-    /// Returns its blocks of this kind.
+    /// Returns the file's blocks of this kind.
     pub(crate) fn blocks_of(&self, kind: FileKind) -> impl Iterator<Item = &Rc<Block>> {
         let is_it = move |block: &&Rc<Block>| FileKind::of_block(block.kind.of(&self.text)) == kind;
         self.tree.blocks().filter(is_it)
     }
 
-    /// Returns whether it contains anything of this kind.
+    /// Returns whether the file contains anything of this kind.
     fn has(&self, kind: FileKind) -> bool {
         self.kind == kind || self.blocks_of(kind).next().is_some()
     }
@@ -121,12 +121,12 @@ impl<'a> Library<'a> {
         Ok(())
     }
 
-    /// Returns the given files, without copies and without files that are no parameter files.
+    /// Returns the given parameter files without copies; other files are left out.
     pub(crate) fn given(&self) -> &[Rc<Document>] {
         &self.given
     }
 
-    /// Returns the file to which `reference` in `from` refers, which contains something of `kind`.
+    /// Returns the file to which `reference` in `from` refers; it contains something of `kind`.
     pub(crate) fn resolve(
         &self,
         reference: &str,
@@ -160,7 +160,7 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// Returns the given file with this name; of several the one beside `from`, or else the
+    /// Returns the given file with this name; among several, the one beside `from`, or else the
     /// first.
     fn given_by_name(&self, reference: &str, from: &Document) -> Option<Rc<Document>> {
         let wanted = file_name(Path::new(reference));

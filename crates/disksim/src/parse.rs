@@ -2,8 +2,8 @@
 //! Parses the language of parameter files.
 //!
 //! Existing files omit commas and put values on separate lines, so commas are optional everywhere:
-//! the next token shows what follows a value. Parsing takes one pass, limits nesting, and looks
-//! nothing up.
+//! the next token shows what follows a value. Parsing takes one pass, limits nesting, and opens no
+//! other file.
 
 use std::rc::Rc;
 
@@ -139,8 +139,8 @@ impl Parser<'_> {
         Ok(List { span: begin, values })
     }
 
-    /// Returns whether more comes before `end`; if `end` is next, consumes it. `begin` is the
-    /// opening bracket.
+    /// Returns whether more items follow before `end`; if `end` is next, consumes it. `begin` is
+    /// the opening bracket.
     fn goes_on(&mut self, end: TokenKind, begin: Span) -> Result<bool, FileError> {
         self.skip_commas();
         if self.next.kind == TokenKind::End {

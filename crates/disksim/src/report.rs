@@ -23,20 +23,20 @@ pub struct Report {
 pub struct UsedFile {
     /// The file.
     pub path: PathBuf,
-    /// The kind of data that was read from it.
+    /// The kind of data that was read from the file.
     pub kind: FileKind,
-    /// How it was found, if it was not given.
+    /// How the file was found, if it was not given.
     pub how: Option<String>,
 }
 
 /// A parameter with a meaning that the drive does not represent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredParameter {
-    /// The block that contains it, such as `disksim_disk`.
+    /// The block that contains the parameter, such as `disksim_disk`.
     pub block: String,
-    /// The parameter.
+    /// The parameter's name.
     pub name: String,
-    /// Its value, shortened.
+    /// The parameter's value, shortened.
     pub value: String,
 }
 

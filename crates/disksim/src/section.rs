@@ -72,18 +72,17 @@ impl Section {
         })
     }
 
-    /// Returns a whole number from 0 to the largest of its type; `None` if the parameter is
-    /// absent.
+    /// Returns a whole number from 0 to the maximum of its type; `None` if the parameter is absent.
     pub(crate) fn whole<T: TryFrom<i128>>(&self, name: &str) -> Result<Option<T>, ImportError> {
         self.find(name).map(|value| self.whole_of(value, name, 0)).transpose()
     }
 
-    /// Returns a whole number of a required parameter.
+    /// Returns the value of a required parameter as a whole number.
     pub(crate) fn whole_required<T: TryFrom<i128>>(&self, name: &str) -> Result<T, ImportError> {
         self.whole_of(self.get(name)?, name, 0)
     }
 
-    /// Returns a number times 10^`power`; `None` if the parameter is absent.
+    /// Returns the value of a parameter times 10^`power`; `None` if the parameter is absent.
     pub(crate) fn scaled(&self, name: &str, power: i32) -> Result<Option<i128>, ImportError> {
         self.find(name).map(|value| self.scaled_of(value, name, power)).transpose()
     }
@@ -113,7 +112,7 @@ impl Section {
         number.ok_or_else(|| self.refuse(value, name, "a number"))
     }
 
-    /// Returns a word; `None` if the parameter is absent.
+    /// Returns the word that is a parameter's value; `None` if the parameter is absent.
     pub(crate) fn word(&self, name: &str) -> Result<Option<&str>, ImportError> {
         let word = |value| self.word_of(value).ok_or_else(|| self.refuse(value, name, "one word"));
         self.find(name).map(word).transpose()
@@ -127,7 +126,7 @@ impl Section {
         }
     }
 
-    /// Returns a list; `None` if the parameter is absent.
+    /// Returns the list that is a parameter's value; `None` if the parameter is absent.
     pub(crate) fn list(&self, name: &str) -> Result<Option<&List>, ImportError> {
         match self.find(name) {
             None => Ok(None),
@@ -136,7 +135,7 @@ impl Section {
         }
     }
 
-    /// Returns the entries of a list as whole numbers.
+    /// Returns the entries of a parameter's list as whole numbers; none if the parameter is absent.
     pub(crate) fn whole_list<T: TryFrom<i128>>(&self, name: &str) -> Result<Vec<T>, ImportError> {
         let values = self.list(name)?.map_or(&[][..], |list| &list.values);
         values.iter().map(|value| self.whole_of(value, name, 0)).collect()
@@ -162,7 +161,8 @@ impl Section {
         self.report_ignored_but(known, |_| false, report);
     }
 
-    /// Reports the same, except parameters that have no effect in this block.
+    /// Reports ignored parameters as [`Self::report_ignored`] does, except those without effect in
+    /// this block.
     pub(crate) fn report_ignored_but(
         &self,
         known: &Known<'_>,

@@ -21,7 +21,7 @@ use super::tree::Value;
 use sampled::{curve_points, root_ns, sampled};
 use tidegate_drive::mechanical::SeekCurve;
 
-/// The times for these distances: one cylinder, a third of all cylinders, all cylinders.
+/// The seek times for three distances: one cylinder, a third of all cylinders, and all cylinders.
 struct ThreeTimes {
     one: Duration,
     average: Duration,
@@ -131,9 +131,9 @@ fn linear(times: &ThreeTimes, cylinders: u32) -> Seek {
     Seek::Points(curve_points(points.map(|(distance, time)| (distance, time.ns()))))
 }
 
-/// With N cylinders and a distance of d: one + b (d - 1) + a sqrt(d - 1), where a = (-10 one + 15
-/// average - 5 full) / (3 sqrt(N)) and b = (7 one - 15 average + 8 full) / (3 N); linear if one
-/// of them is negative.
+/// Returns the curve one + b (d - 1) + a sqrt(d - 1) for N cylinders and a distance of d, where a =
+/// (-10 one + 15 average - 5 full) / (3 sqrt(N)) and b = (7 one - 15 average + 8 full) / (3 N); a
+/// straight line if a or b is negative.
 fn curve(times: &ThreeTimes, cylinders: u32) -> Seek {
     let [one, average, full] =
         [times.one, times.average, times.full].map(|time| i128::from(time.ns()));

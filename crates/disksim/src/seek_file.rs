@@ -16,9 +16,10 @@ pub(crate) const HEADER: &str = "Seek distances measured";
 /// A measured seek curve.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SeekFile {
-    /// Distance and nanoseconds, sorted by distance, each distance above 0 once.
+    /// The distances in cylinders and the times in ns, sorted by distance; each distance above 0
+    /// occurs once.
     pub(crate) points: Vec<(u32, u64)>,
-    /// Corrections and omissions, for people.
+    /// Notes for people about corrections and omissions.
     pub(crate) notes: Vec<String>,
 }
 

@@ -11,10 +11,11 @@ use super::report::Report;
 use super::section::Section;
 use super::tree::Value;
 
-/// The longest supported chain of files that source each other.
+/// The longest supported chain of files that source one another.
 const CHAIN_MAX: usize = 16;
 
-/// Returns the block that is a parameter's value, here or in the file that it names.
+/// Returns the block that is a parameter's value: the value is the block itself, or names a file
+/// that contains the block.
 pub(crate) fn section_of(
     holder: &Section,
     name: &str,

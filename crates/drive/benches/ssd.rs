@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Simulated requests per second on the built-in solid-state drives, and the cost of building
-//! one. Requests of 4 KiB at random positions; writes on a drive in its steady state, so each
-//! write includes its share of garbage collection.
+//! Measures simulated requests per second on the built-in solid-state drives, and the cost of
+//! building one. Requests have 4 KiB at random positions. Writes run on a drive in its steady
+//! state, so each write includes its share of garbage collection.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn bench(bencher: Bencher, mut host: ClosedLoop<SsdDrive>) {
     bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| host.run(REQUESTS));
 }
 
-/// Measures reads with one outstanding.
+/// Measures reads with one request outstanding.
 #[divan::bench(args = DRIVES)]
 fn reads_alone(bencher: Bencher, name: &str) {
     bench(bencher, host(name, Op::Read, Some(1)));

@@ -24,7 +24,7 @@ pub struct Amortised {
     pub seek_min: Duration,
     /// One rotation: the longest wait for the first sector.
     pub rotation_max: Duration,
-    /// Longest transfer of one request, of the size for which the batch's time is bounded.
+    /// The longest time to transfer one request of the batch.
     pub transfer_max: Duration,
 }
 
@@ -50,7 +50,7 @@ impl Amortised {
     ///
     /// # Equation
     /// 7.4.1.5: 1.5 (t_seek^max - t_seek^min) + n t_seek^min, rounded up; 0 for no request.
-    /// Deviation: t_seek^max for one request, as in 7.4.1.6; the equation gives more there.
+    /// Deviation: one request takes t_seek^max, as in 7.4.1.6; 7.4.1.5 would give more.
     ///
     /// # Assumptions
     /// The disk begins with the request nearest to the edge among the requests in its arm's half
@@ -70,7 +70,7 @@ impl Amortised {
     /// Returns the longest time of a batch of `requests` requests.
     ///
     /// # Equation
-    /// 7.4.1.7: the seeks of 7.4.1.6, and a rotation and a transfer for each request.
+    /// 7.4.1.7: the seeks of 7.4.1.6, plus a rotation and a transfer for each request.
     ///
     /// # Assumptions
     /// The disk serves in two sweeps and without errors. The source itself measured single requests

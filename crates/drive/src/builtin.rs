@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 9] = [
     ("nvme-ssd", include_str!("../../../drives/nvme-ssd.drive.toml")),
 ];
 
-/// Why a name has no built-in drive.
+/// The error for a name that has no built-in drive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuiltinError {

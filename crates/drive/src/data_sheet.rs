@@ -19,11 +19,11 @@ use crate::amortised::expected::expected_service_time_ceil;
 /// The seek times of a data sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeekFigures {
-    /// To the next track.
+    /// The time of a seek to the next track.
     pub track: Duration,
-    /// The average over random places.
+    /// The average time of a seek between random positions.
     pub average: Duration,
-    /// From edge to edge.
+    /// The time of a seek from edge to edge.
     pub full: Duration,
 }
 
@@ -34,7 +34,7 @@ pub enum BatchOrder {
     TwoSweeps,
     /// From the nearer end in one sweep (7.4.1.5).
     OneSweep,
-    /// Any: each request may need a full seek.
+    /// In any order: each request can need a full seek.
     Any,
 }
 
@@ -55,13 +55,13 @@ pub struct DataSheet {
     pub overhead: Duration,
     /// The number of requests that the drive accepts at once, 1 to 1,024.
     pub depth: u32,
-    /// The order in which it serves a batch.
+    /// The order in which the drive serves a batch.
     pub order: BatchOrder,
     /// The sizes of requests for which tables are made.
     pub sizes: Vec<Bytes>,
 }
 
-/// Why the figures of a data sheet describe no disk.
+/// Why no disk can have the figures of a data sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataSheetError {
@@ -70,7 +70,7 @@ pub enum DataSheetError {
         "the seek to the next track must be at most the average, and that at most the full seek"
     )]
     SeekOrder,
-    /// The average is below that of a seek time that grows linearly with the distance.
+    /// The average seek is shorter than if seek times grew linearly with the distance.
     #[error("the average seek is less than a third of the way from the track's to the full one")]
     AverageTooShort,
     /// A figure is too long for any hard disk.
@@ -82,7 +82,7 @@ pub enum DataSheetError {
 }
 
 impl DataSheetError {
-    /// Returns what to do.
+    /// Returns advice on how to correct the figures.
     pub const fn help(&self) -> &'static str {
         match self {
             Self::SeekOrder => "take the three times from one data sheet, all of reads",
@@ -98,7 +98,7 @@ impl DataSheetError {
 /// The longest time accepted for a figure. It keeps every time of the tables below a day.
 const FIGURE_MAX: Duration = Duration::from_ms(20_000);
 
-/// The line above a seek curve, by its values at both ends.
+/// A straight line that bounds a seek curve from above, given by its values at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeekLine {
     /// At distance zero, t_seek^min of equation 7.4.1.1.
@@ -151,7 +151,7 @@ impl BatchOrder {
         seeks + (disk.rotation_max + disk.transfer_max) * u64::from(requests)
     }
 
-    /// Returns the assumption about the order, as the end of a sentence.
+    /// Returns the assumption about the order of service, worded as the end of a sentence.
     fn assumed(self) -> &'static str {
         match self {
             Self::TwoSweeps => "a batch is served in two sweeps",

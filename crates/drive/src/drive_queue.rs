@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive in real time, with a queue for the requests for which it has no room yet and
-//! a payload for each request.
+//! A simulated drive in real time. Each request carries a payload and waits in a queue while the
+//! drive is full.
 //!
 //! ```text
 //!   submit ---> waiting, in order ---> on the drive, at most K ---> done
@@ -40,11 +40,11 @@ pub struct Done<P> {
     pub work: Work,
     /// The payload that was submitted with the work.
     pub payload: P,
-    /// When it was submitted.
+    /// When the work was submitted.
     pub arrived: Time,
     /// When the drive finished it.
     pub at: Time,
-    /// How it ended.
+    /// How the work ended.
     pub outcome: Outcome,
 }
 
@@ -59,7 +59,7 @@ struct Entry<P> {
 ///
 /// # Invariants
 /// - `held` has at most `depth` entries: the requests on the drive.
-/// - Something is `waiting` only while the drive is full.
+/// - `waiting` is empty unless the drive is full.
 pub struct DriveQueue<P> {
     drive: Box<dyn Drive + Send>,
     depth: usize,
@@ -142,7 +142,7 @@ impl<P> DriveQueue<P> {
         self.done.pop_front()
     }
 
-    /// Returns whether finished work has not been taken yet.
+    /// Returns whether some finished work has not been taken yet.
     pub fn has_done(&self) -> bool {
         !self.done.is_empty()
     }

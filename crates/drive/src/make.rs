@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes simulated drives from drive files; no other module does.
 //!
-//! - [`build`] makes one for a workload. The workload's largest request decides the table, as in
-//!   the proof: a size that was not measured is covered by the next larger measured size. The
+//! - [`build`] makes a drive for a workload. The workload's largest request decides the table, as
+//!   in the proof: a size that was not measured is covered by the next larger measured size. The
 //!   pseudo-disk also honours the costs of individual requests, because a proof may charge them.
-//! - [`from_parts`] makes one from the file's parts, for any workload.
-//! - [`from_table`] makes one from the table of one kind of request.
-//! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
+//! - [`from_parts`] makes a drive from the file's parts, for any workload.
+//! - [`from_table`] makes a drive from the table of one kind of request.
+//! - [`for_any_requests`] makes a drive from parts or tables, for requests that are not known in
 //!   advance.
 //!
 //! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`DriveFile::parts`]). A
@@ -125,8 +125,8 @@ pub fn build(
     }
 }
 
-/// Returns the kinds of drives that the file has data for: the file's own kind first, and of the
-/// others the one that always takes the longest times (`pseudo`) last.
+/// Returns the kinds of drives for which the file has data. The file's own kind is first; among the
+/// others `pseudo` is last, because it always takes the longest times.
 pub fn kinds(file: &DriveFile) -> Vec<DriveKind> {
     let has_data = |kind: &DriveKind| match kind {
         DriveKind::Mechanical | DriveKind::Ssd => file.parts_of(*kind).is_some(),
@@ -183,9 +183,9 @@ pub struct AnyRequests {
     pub drive: Box<dyn Drive + Send>,
     /// The kind of drive that was made.
     pub kind: DriveKind,
-    /// The number of requests that it accepts at once.
+    /// The number of requests that the drive accepts at once.
     pub depth: u32,
-    /// The largest request for which it has times; `None`: any.
+    /// The largest request for which the drive has times; `None`: any size.
     pub request_max: Option<Bytes>,
 }
 
@@ -247,7 +247,8 @@ fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildEr
         (false, _) => single(Op::Write),
         (true, true) => {
             let writes = table(file, Op::Write, size)?;
-            // Checked first, because `draw_from` below reports missing quantiles as those of reads.
+            // The writes are checked first, because `draw_from` below reports missing quantiles as
+            // missing for reads.
             single(Op::Write)?;
             draw_from(file, Op::Read, size, |reads| Recording::of_both(reads, writes))
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the drive file that a name refers to: a built-in one, or a file.
+//! Finds the drive file for a name: a built-in drive file, or a file at a path.
 //!
 //! The caller supplies the function that reads the file, so the caller decides which files may be
 //! read.
@@ -32,8 +32,8 @@ pub enum NamedError<E> {
     },
 }
 
-/// Returns the error message and the advice for a name that is no built-in drive and whose file at
-/// `path` cannot be read.
+/// Returns the error message and the advice for a name that is not a built-in drive and for which
+/// no file can be read at `path`.
 pub fn unreadable(name: &str, path: &Path, source: &impl Display) -> (String, String) {
     let message = format!(
         "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",
@@ -43,8 +43,8 @@ pub fn unreadable(name: &str, path: &Path, source: &impl Display) -> (String, St
     (message, format!("{meant}, or the path of a file that `tidegate profile -o` wrote"))
 }
 
-/// Returns the built-in drive of this name, or the drive file at this path, relative to `folder`,
-/// whose text `read` returns.
+/// Returns the built-in drive with this name, or else the drive file at this path relative to
+/// `folder`. `read` returns the file's text.
 ///
 /// # Errors
 /// [`NamedError`] if there is neither, or the file is faulty.

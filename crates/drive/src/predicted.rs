@@ -17,10 +17,10 @@ use crate::ssd;
 /// Returns the workload with the times that follow from the parts of `file`:
 ///
 /// - The longest time that `[mechanics]` can predict for one request, and the largest measured
-///   error. Without valid mechanics, and for writes that a drive's memory takes, nothing is
-///   predicted.
-/// - b(1), raised to this time unless the drive stands for its tables alone (`pseudo`). If the
-///   mechanics were measured, the largest error is added.
+///   error of its predictions. Without valid mechanics, and for writes that a drive's memory takes,
+///   nothing is predicted.
+/// - b(1), raised to this time unless the drive is `pseudo`, which is defined by its tables alone.
+///   If the mechanics were measured, the largest error is added.
 /// - The ceilings of a drive that is simulated from its parts.
 ///
 /// # Complexity

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A drive whose batches take as long as measured batches. It draws each batch's time from the
-//! quantiles of a measured profile, by inverse transform, linear between the measured levels,
-//! with the maximum as the last level.
+//! quantiles of a measured profile by inverse-transform sampling, with linear interpolation between
+//! the measured levels and the maximum as the last level.
 //!
 //! Within a batch it behaves like the pseudo-disk (`spaced.rs`). A profile has no times of mixed
 //! reads and writes: their times are added, as in `BatchTable::mixed_with`.
@@ -86,7 +86,7 @@ impl BatchTimes for Recording {
     }
 }
 
-/// All batches, in the unit of shares: parts per billion.
+/// The share of all batches (100 %) in parts per billion.
 const SHARE_ALL: u64 = 1_000_000_000;
 
 /// A quantile: `share` of the batches took at most `ns`.
@@ -132,7 +132,7 @@ impl Profile {
 }
 
 fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
-    // The quantiles are those at random places, so the maximum must be too.
+    // The quantiles were measured at random places, so the maximum must be that of random places.
     let ns_max = table.random_ns_max()[entry];
     let mut levels = Vec::new();
     let mut highest = 0;

@@ -19,9 +19,9 @@ use crate::{Completion, Drive};
 /// The numbers of reads and writes that a drive holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mix {
-    /// Requests that read.
+    /// The number of reads.
     pub reads: u32,
-    /// Requests that write.
+    /// The number of writes.
     pub writes: u32,
 }
 
@@ -34,7 +34,7 @@ impl Mix {
         self.reads.checked_add(self.writes).expect("a drive holds at most K requests")
     }
 
-    /// Returns at most `count` of these, reads before writes.
+    /// Returns at most `count` of these requests, reads before writes.
     fn limited_to(self, count: u32) -> Self {
         let reads = self.reads.min(count);
         Self { reads, writes: self.writes.min(count - reads) }
@@ -50,10 +50,11 @@ impl Mix {
 
 /// Determines the time of a batch.
 pub trait BatchTimes {
-    /// Returns the largest batch for which it has a time, at least 1.
+    /// Returns the size of the largest batch with a known time, at least 1.
     fn batch_max(&self) -> u32;
 
-    /// Returns what a request adds to a batch's time, in ns, if the times depend on requests.
+    /// Returns the time in ns that a request adds to a batch; 0 if batch times do not depend on
+    /// individual requests.
     fn cost_ns(&self, _request: &Request) -> u64 {
         0
     }
@@ -64,8 +65,8 @@ pub trait BatchTimes {
     /// pure: the same arguments give the same time.
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration;
 
-    /// Returns `time`, or what the costs of the requests allow if that is less. `costs_ns` is the
-    /// sum of the costs of all requests on the drive, including those beyond one batch.
+    /// Returns `time`, or the time that the requests' costs allow if that is shorter. `costs_ns` is
+    /// the sum of the costs of all requests on the drive, including those beyond one batch.
     fn within_costs(&self, time: Duration, _mix: Mix, _costs_ns: u64) -> Duration {
         time
     }
@@ -78,7 +79,8 @@ struct Burst {
     base: Time,
     count: u32,
     returned_count: u32,
-    /// Whether a request joined since `base`; if so, plan again when the running timer expires.
+    /// Whether a request joined since `base`; if so, completions are planned again when the running
+    /// timer expires.
     is_joined: bool,
     draw: u64,
     /// `total = gap_floor * count + remainder`.

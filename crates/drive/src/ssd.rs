@@ -56,7 +56,7 @@ pub struct SsdCounters {
     pub rows_written: u64,
     /// Units copied by garbage collection.
     pub units_copied: u64,
-    /// Block erases; one erases a block in all planes of a die.
+    /// Block erases; each erases one block in all planes of a die.
     pub blocks_erased: u64,
 }
 
@@ -123,9 +123,8 @@ impl Params {
 
 /// A solid-state drive; see the module documentation.
 ///
-/// A request beyond the capacity completes as [`Outcome::Failed`] after the command overhead.
-/// Reads of units that were never written need no flash, as on real drives. The drive ignores
-/// tags.
+/// A request beyond the capacity completes as [`Outcome::Failed`] after the command overhead. Reads
+/// of units that were never written do not access flash, as on real drives. The drive ignores tags.
 ///
 /// Garbage collection continues while the drive holds no request; it takes effect at the host's
 /// next call, and [`Drive::next_event`] does not wake the host for it. While the drive holds
@@ -133,8 +132,8 @@ impl Params {
 ///
 /// # Invariants
 /// - A die is in `ready` if and only if its write state is `Offered`.
-/// - A die in `stuck` needs garbage collection, but when it last tried, no block was worth
-///   collecting: none would have gained a row.
+/// - A die in `stuck` needs garbage collection but found no block whose collection would have
+///   gained a row.
 ///
 /// # Complexity
 /// Memory: the tables, 8 to 9 bytes for each unit of flash, and at most K requests; it does not
@@ -151,7 +150,7 @@ pub struct SsdDrive {
     dies: Vec<Die>,
     channels: Vec<SerialLine>,
     link: HostLink,
-    /// Dies that wait for host data, longest first.
+    /// Dies that wait for host data; the die that has waited longest comes first.
     ready: VecDeque<u32>,
     stuck: Vec<u32>,
     counters: SsdCounters,
@@ -228,10 +227,10 @@ impl SsdDrive {
         }
     }
 
-    /// Checks that the drive is consistent. For tests: walks all its tables.
+    /// Checks that the drive is consistent. It reads all tables, so it is meant for tests.
     ///
     /// # Panics
-    /// If it is not: a unit in two locations, a lost block, wrong counts.
+    /// If it is inconsistent: a unit in two locations, a lost block, or wrong counts.
     pub fn audit(&self) {
         self.mapping.audit();
         self.cache.audit();
@@ -321,7 +320,8 @@ impl SsdDrive {
         self.start(die);
     }
 
-    /// Appends a transfer between the controller and a die; returns when it ends.
+    /// Appends a transfer between the controller and a die to the channel's queue; returns when it
+    /// ends.
     fn cross_channel(&mut self, die: u32, bytes: u32) -> Time {
         let channel = self.params.geometry.channel(die);
         self.channels[channel].transfer(self.now, bytes.into(), Duration::ZERO)
@@ -341,8 +341,8 @@ impl Drive for SsdDrive {
         }
     }
 
-    /// Completes after the command overhead if the drive has power-loss protection, and otherwise
-    /// when the present content of the cache is in flash.
+    /// Begins a flush. It completes after the command overhead if the drive has power-loss
+    /// protection, and otherwise when the present content of the cache is in flash.
     fn flush(&mut self, now: Time, id: RequestId) {
         self.catch_up(now);
         self.accept(Active::flush(id));

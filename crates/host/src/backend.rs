@@ -10,11 +10,11 @@ use tidegate_model::{Bytes, Lba, Request, RequestId, Time};
 /// A completed request, flush or trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion<P, F> {
-    /// Its identifier.
+    /// The identifier of the request, flush or trim.
     pub id: RequestId,
     /// The payload of a request; `None` for a flush and a trim.
     pub payload: Option<P>,
-    /// Whether the drive executed it, or why not.
+    /// Whether the drive executed the command, or why not.
     pub result: Result<(), F>,
 }
 
@@ -22,7 +22,7 @@ pub struct Completion<P, F> {
 ///
 /// # The protocol
 /// - The requests of one `submit` go to the drive as one batch, during the next `wait` at the
-///   latest; flushes and trims also go by then. At most K requests are in flight.
+///   latest; flushes and trims are also sent by then. At most K requests are in flight.
 /// - `reap` never blocks. It returns each request, flush and trim exactly once.
 /// - Overlapping requests are in flight together only if all of them are reads.
 ///

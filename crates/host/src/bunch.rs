@@ -48,8 +48,8 @@ pub(crate) struct Bunch {
 }
 
 impl Bunch {
-    /// The first task's stream of random numbers for bunches; sources use other streams for all
-    /// else.
+    /// The first task's stream of random numbers for bunches; sources use other streams for
+    /// everything else.
     const STREAM: u64 = 1 << 44;
     const COMMON_STREAM: u64 = 1 << 45;
 

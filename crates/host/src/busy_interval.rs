@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Logs the events of a run's longest busy interval: the stretch in which response times grow.
 //!
-//! The log is limited: an overloaded run is one busy interval, of which the first events are kept
-//! and the others counted. A run on a device allocates all memory beforehand.
+//! The log is limited: an overloaded run is one busy interval, whose first events are kept and
+//! whose other events are counted. A run on a device allocates all memory beforehand.
 
 use tidegate_model::{Duration, Outcome, Request, RequestId, TaskIndex, Time};
 
@@ -14,38 +14,39 @@ const EVENTS_MAX: usize = 4096;
 /// The step that a request took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BusyStep {
-    /// It was released.
+    /// The request was released.
     Released,
-    /// It was dispatched, in the batch of this number; batches of a run count from 1.
+    /// The request was dispatched in the batch with this number; batches of a run count from 1.
     Dispatched(u64),
-    /// The drive completed it, with or without an error.
+    /// The drive completed the request, with or without an error.
     Completed,
-    /// The policy dropped it, as its task's contract allows.
+    /// The policy dropped the request, as its task's contract allows.
     Dropped,
 }
 
 /// One event of a busy interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusyEvent {
-    /// When the host handled it.
+    /// When the host handled the event.
     pub at: Time,
     /// The request.
     pub request: RequestId,
     /// The request's source: tasks first, then best-effort loads.
     pub source: TaskIndex,
-    /// The step.
+    /// The step that the request took.
     pub step: BusyStep,
 }
 
 /// A stretch in which at least one real-time request was released and not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusyInterval {
-    /// The release that began it.
+    /// The release that began the interval.
     pub begin: Time,
-    /// The completion that ended it, or the end of the run.
+    /// The completion that ended the interval, or the end of the run.
     pub end: Time,
-    /// Its events in order of time; they begin with the dispatches of the requests that were in
-    /// flight when it began. Of best effort, only dispatches and completions are included.
+    /// The interval's events in order of time. They begin with the dispatches of the requests that
+    /// were in flight when the interval began. For best effort, only dispatches and completions are
+    /// included.
     pub events: Vec<BusyEvent>,
     /// The number of later events that the log had no room for.
     pub events_left_out: u64,
@@ -68,7 +69,7 @@ impl BusyInterval {
         Self { begin: Time::ZERO, end: Time::ZERO, events, events_left_out: 0 }
     }
 
-    /// Returns its length.
+    /// Returns the interval's length.
     pub fn length(&self) -> Duration {
         self.end.since(self.begin)
     }
@@ -200,8 +201,8 @@ mod tests {
         Request::plain(RequestId(id), Class::BestEffort, Bytes::from_kib(4))
     }
 
-    /// Goal: the longest interval is kept, with the batch that was in flight at its begin. Method:
-    /// a short interval, then one behind a batch of best effort, then another short one.
+    /// Goal: the longest interval is kept, with the batch that was in flight at its beginning.
+    /// Method: a short interval, then one behind a batch of best effort, then another short one.
     #[test]
     fn longest_interval_begins_with_the_batch_in_flight() {
         let mut log = BusyIntervals::with_room(8);

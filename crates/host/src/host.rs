@@ -27,7 +27,7 @@ use crate::run_state::{EndedJob, RunState};
 /// A run in progress.
 ///
 /// # Panics
-/// All its methods panic if policy or backend break their protocol with the host, or if a run
+/// All methods panic if policy or backend break their protocol with the host, or if a run
 /// exceeds the counters (584 years, 2^38 requests).
 ///
 /// # Complexity
@@ -44,7 +44,8 @@ pub struct Host<'a, B: Backend, P, O> {
 }
 
 impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
-    /// Makes the host of a run of `policy` on `backend`, watched by `observer`, before it begins.
+    /// Makes the host of a run of `policy` on `backend`, watched by `observer`; the run begins
+    /// later.
     pub fn new(
         params: &HostParams<'a>,
         policy: P,
@@ -65,9 +66,9 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Runs from the first instant to the last: until everything is released and no real-time
-    /// request remains; without tasks, until the drive is idle and the policy dispatches nothing
-    /// more; or until `is_cancelled`, which is checked before every instant.
+    /// Runs until everything is released and no real-time request remains; without tasks, until the
+    /// drive is idle and the policy dispatches nothing more. Ends early once `is_cancelled` returns
+    /// true, which is checked before every instant.
     ///
     /// In a run that is measured in jobs, no best effort is released after the tasks' last release.
     /// Best effort may be in flight at the end: see [`Self::drain`].
@@ -153,7 +154,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     fn observe_completions(&mut self) -> Result<Time, B::Error> {
         let mut completions = std::mem::take(&mut self.completions);
         self.backend.reap(&mut completions)?;
-        // Read after reaping, so that all completions are before this instant.
+        // The clock is read after reaping, so that all completions are before this instant.
         let now = self.backend.now();
         for Completion { id, result, .. } in completions.drain(..) {
             self.complete(now, id, result.map_or(Outcome::Failed, |()| Outcome::Done));

@@ -2,9 +2,9 @@
 //! Keeps the requests that are released and not complete, and their jobs.
 //!
 //! A request's identifier contains its slot number, so finding a request takes one array access.
-//! The bits above it hold a number that rises with each release, so identifiers are never reused
-//! and rise in the order of release. Slots are reused: memory is bounded by the largest number of
-//! outstanding requests.
+//! The bits above the slot number hold a number that rises with each release, so identifiers are
+//! never reused and rise in the order of release. Slots are reused: memory is bounded by the
+//! largest number of outstanding requests.
 
 use tidegate_model::{Outcome, Request, RequestId, Tag, TaskIndex, Time};
 
@@ -70,16 +70,16 @@ pub(crate) struct JobSlot(u32);
 #[derive(Debug)]
 struct OpenJob {
     requests_left: u32,
-    /// The worst ending of its requests so far.
+    /// The worst ending of the job's requests so far.
     ending: Ending,
 }
 
 /// How a request ended, or the worst ending of a job's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
-    /// The device served it.
+    /// The device served the request.
     Served,
-    /// The policy dropped it, as its contract allows.
+    /// The policy dropped the request, as its task's contract allows.
     Dropped,
     /// The device reported an error.
     Failed,
@@ -100,7 +100,7 @@ pub(crate) struct Job {
     pub(crate) source: TaskIndex,
     /// The nominal release time.
     pub(crate) released: Time,
-    /// The worst ending of its requests.
+    /// The worst ending of the job's requests.
     pub(crate) ending: Ending,
 }
 
@@ -126,8 +126,8 @@ impl Ledger {
 
     pub(crate) const OUTSTANDING_MAX: u32 = 1 << Self::SLOT_BITS;
 
-    /// Makes an empty ledger for at most `outstanding_max` requests at once, with room for
-    /// `expected`.
+    /// Makes an empty ledger for at most `outstanding_max` requests at once, with memory for
+    /// `expected` requests.
     pub(crate) fn new(outstanding_max: u32, expected: usize) -> Self {
         assert!(
             outstanding_max <= Self::OUTSTANDING_MAX,
@@ -146,7 +146,7 @@ impl Ledger {
         JobSlot(self.jobs.insert(OpenJob { requests_left: requests, ending: Ending::Served }))
     }
 
-    /// Returns whether another request may be outstanding.
+    /// Returns whether there is room for another outstanding request.
     pub(crate) fn has_room(&self) -> bool {
         self.requests.next_slot() < self.outstanding_max
     }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     /// Goal: memory is bounded by the outstanding requests. Method: a long run with at most 5
-    /// outstanding.
+    /// outstanding requests.
     #[test]
     fn slots_are_used_again_and_names_are_not() {
         let mut ledger = ledger();

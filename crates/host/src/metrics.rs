@@ -26,7 +26,7 @@ impl Volume {
     }
 }
 
-/// The volume completed up to the last release; which release is the last is known only later.
+/// The volume completed up to the last release. Which release is the last becomes known only later.
 ///
 /// Completions after the latest release are kept separately until a later release shows that they
 /// count.
@@ -165,7 +165,8 @@ pub struct Totals {
     pub completed: Volume,
     /// The volume completed up to the last release.
     pub completed_in_window: Volume,
-    /// The length of that window: from the start of the run to its last release.
+    /// The length of the window of `completed_in_window`: from the start of the run to its last
+    /// release.
     pub window: Duration,
     /// The number of failed requests.
     pub failed_requests: u64,
@@ -298,7 +299,8 @@ impl RunMetrics {
         self.sources[source.index()].dropped_requests += 1;
     }
 
-    /// Counts a job that ended; returns whether its client got it after the deadline.
+    /// Counts a job that ended; returns whether its client received the last reply after the
+    /// deadline.
     pub(crate) fn complete_job(&mut self, at: Time, job: &Job) -> bool {
         let response = at.since(job.released);
         self.sources[job.source.index()].complete_job(response, job.ending)

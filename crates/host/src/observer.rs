@@ -54,7 +54,7 @@ impl<O: Observer> Observer for &mut O {
     }
 }
 
-/// Observes if there is an observer.
+/// Passes each event to the observer if there is one.
 impl<O: Observer> Observer for Option<O> {
     fn released(&mut self, now: Time, request: &Request) {
         if let Some(observer) = self {
@@ -88,7 +88,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// Both observe, the first one first.
+/// Passes each event to both observers, in order.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn released(&mut self, now: Time, request: &Request) {
         self.0.released(now, request);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Counts a run's throughput, misses and notices over time, in equal slices.
 //!
-//! A run's length need not be known: when the slices are used up, every two become one, which is
-//! twice as long. So memory does not grow, and a short run has short slices.
+//! A run's length need not be known: when the slices are used up, every two are joined into one
+//! that is twice as long. So memory does not grow, and a short run has short slices.
 //!
 //! ```text
 //!   | a | b | c | d |  --full-->  | a + b | c + d |   |   |
@@ -11,7 +11,8 @@
 use tidegate_model::parameters::TokenRate;
 use tidegate_model::{BestEffort, Bytes, Duration, TaskIndex, Time, Workload};
 
-/// One source's counts in each slice: all tasks of an entry of the workload file, or all its loads.
+/// The counts in each slice of one entry of the workload file: of all its tasks, or of all its
+/// loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryOverTime {
     /// The first source of the entry.
@@ -72,7 +73,7 @@ impl OverTime {
         self.slice
     }
 
-    /// Returns the number of slices of the run; the last one may be cut short.
+    /// Returns the number of slices of the run; the last one can be shorter.
     pub const fn slices(&self) -> usize {
         self.used
     }
@@ -80,7 +81,7 @@ impl OverTime {
     /// Returns each entry's counts, tasks first.
     ///
     /// # Shape
-    /// [`Self::slices`] of the counts are in use; those after them are zero.
+    /// The first [`Self::slices`] counts of each list are in use; the others are zero.
     pub fn entries(&self) -> &[EntryOverTime] {
         &self.entries
     }
@@ -137,7 +138,7 @@ impl OverTime {
         }
     }
 
-    /// Makes one slice of every two.
+    /// Joins every two slices into one.
     fn join(&mut self) {
         let pairs = |counts: &mut Vec<u64>| {
             for index in 0..counts.len() / 2 {

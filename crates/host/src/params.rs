@@ -34,7 +34,7 @@ pub struct HostParams<'a> {
     pub outstanding_max: u32,
     /// When the run allocates its memory.
     pub memory: Memory,
-    /// The delays that a simulated host adds to releases and answers; `None` on a real host, which
+    /// The delays that a simulated host adds to releases and replies; `None` on a real host, which
     /// has its own.
     pub delays: Option<HostTime>,
     /// Soft tasks that report a miss after every job, late or not. They test how a policy treats
@@ -65,7 +65,7 @@ impl<'a> HostParams<'a> {
     /// exceeds: two jobs of each task, and the outstanding requests of closed loops.
     ///
     /// # Panics
-    /// Never: it is at most `outstanding_max`.
+    /// Never: the number is at most `outstanding_max`.
     pub fn expected_outstanding(&self) -> usize {
         let tasks = self.workload.tasks.iter().map(|task| 2 * u64::from(task.requests));
         let depth = u64::from(self.workload.depth);
@@ -83,7 +83,7 @@ impl<'a> HostParams<'a> {
     }
 }
 
-/// Returns the first task whose last job may come after the end of time, 584 years; no such run can
+/// Returns the first task whose last job can come after the end of time, 584 years; no such run can
 /// be simulated or executed.
 pub fn task_beyond_time(workload: &Workload, length: Length) -> Option<&Task> {
     let Length::Jobs(jobs) = length else { return None };
@@ -97,7 +97,7 @@ fn last_seen(task: &Task, workload: &Workload, jobs: u64) -> Option<Time> {
         Arrivals::Periodic => (task.offset, task.period),
         Arrivals::Sporadic { extra_max } => (task.offset, task.period.checked_add(extra_max)?),
         Arrivals::Bunched => bunch::reach(task, workload),
-        // Completions set its arrivals; one arrival per deadline is the best estimate.
+        // Completions determine the task's arrivals; one arrival per deadline is the best estimate.
         Arrivals::OnCompletion => (task.offset, task.deadline),
     };
     let last = first.checked_add(gap_max.checked_mul(jobs.saturating_sub(1))?)?;

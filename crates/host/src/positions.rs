@@ -93,7 +93,7 @@ fn grid(size: Bytes, capacity: Bytes) -> (u64, u64) {
     (sectors, capacity.get() / Lba::SECTOR_BYTES / sectors)
 }
 
-/// Returns the first of `all` positions that `place` allows, and the one after its last.
+/// Returns the first of `all` positions that `place` allows, and the position after the last.
 fn share(place: Place, all: u64) -> (u64, u64) {
     match place {
         Place::Random | Place::Sequential | Place::Runs { .. } => (0, all),

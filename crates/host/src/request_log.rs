@@ -10,12 +10,12 @@ use crate::observer::Observer;
 pub struct EndedRequest {
     /// The request, as it was released.
     pub request: Request,
-    /// Its batch and the instant of its dispatch; `None` if it was dropped before. Batches of a run
-    /// count from 1.
+    /// The number of the request's batch and the instant of its dispatch; `None` if the request was
+    /// dropped before. Batches of a run count from 1.
     pub dispatched: Option<(u64, Time)>,
-    /// When the host handled its completion, or dropped it.
+    /// When the host handled the request's completion or drop.
     pub ended: Time,
-    /// The drive's outcome; `None` if the policy dropped it.
+    /// The drive's outcome; `None` if the policy dropped the request.
     pub outcome: Option<Outcome>,
 }
 

@@ -102,8 +102,8 @@ impl<P: Policy, M> Round<P, M> {
         held.offer(|id| policy.observe(now, Event::Release(requests.released(id))).is_ok())
     }
 
-    /// Asks the policy until it has nothing more to dispatch, then submits all as one batch;
-    /// returns whether there was any request.
+    /// Asks the policy until it has nothing more to dispatch, then submits all dispatched requests
+    /// as one batch; returns whether there were any.
     ///
     /// # Errors
     /// If the submission fails.

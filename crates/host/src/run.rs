@@ -26,9 +26,9 @@ pub struct Run {
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
-    /// It ran to its full length.
+    /// The run reached its full length.
     Complete,
-    /// It was cancelled: the results cover the part before that.
+    /// The run was cancelled: the results cover the part before that.
     Interrupted,
     /// More requests were outstanding than there is room for, because the workload exceeds the
     /// device's capacity: the results cover the part before that.

@@ -20,7 +20,7 @@ pub(crate) struct EndedJob {
     pub(crate) is_last: bool,
 }
 
-/// The delays of answers on their way to clients, which count as part of the responses.
+/// The delays of replies on their way to clients, which count as part of the responses.
 #[derive(Debug)]
 struct Replies {
     delay_max: Duration,
@@ -28,7 +28,7 @@ struct Replies {
 }
 
 impl Replies {
-    /// The stream of random numbers, which no source uses.
+    /// A stream of random numbers that no source uses.
     const STREAM: u64 = 1 << 42;
 
     fn new(params: &HostParams) -> Self {
@@ -61,7 +61,7 @@ pub(crate) struct RunState<'a, O> {
     pub(crate) best_effort_left: u64,
     /// The number of requests in flight.
     pub(crate) in_flight_count: u32,
-    /// The delays of answers.
+    /// The delays of replies.
     reply: Replies,
     /// Streams whose last job was dropped in this round; the policy is told after it has decided.
     pub(crate) ended_by_drop: Vec<TaskIndex>,
@@ -106,8 +106,9 @@ impl<'a, O: Observer> RunState<'a, O> {
         ended.filter(|_| request.class == Class::Soft)
     }
 
-    /// Counts a job that ended. The job is late if its client gets it later than the deadline after
-    /// its release. For a job that the policy saw early, the policy's due time is earlier.
+    /// Counts a job that ended. The job is late if its client has the last reply later than the
+    /// deadline after the job's release. For a job that the policy saw early, the policy's due time
+    /// is earlier.
     fn end_job(&mut self, now: Time, task: TaskIndex, job: &Job) -> EndedJob {
         let is_late = self.metrics.complete_job(now + self.reply.next(), job);
         if is_late {

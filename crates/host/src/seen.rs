@@ -27,17 +27,17 @@ pub(crate) struct Seen {
     /// job to the policy; `None` if these are always the same.
     next: Option<(Time, Time)>,
     /// The instant at which a host that is never late shows the current job to the policy; `None`
-    /// as above.
+    /// if that is always the nominal instant.
     released: Option<Time>,
 }
 
 impl Seen {
-    /// The first source's streams of random numbers for delays and jitter; a source draws all else
-    /// from its own stream.
+    /// The first source's streams of random numbers for delays and jitter; a source draws
+    /// everything else from its own stream.
     const DELAY_STREAM: u64 = 1 << 41;
     const JITTER_STREAM: u64 = 1 << 43;
 
-    /// Jobs are seen in order, so a simulated host does not delay a source whose jobs may be closer
+    /// Jobs are seen in order, so a simulated host does not delay a source whose jobs can be closer
     /// together than the longest delay; no bound relies on such a delay. Jitter is always below the
     /// gap.
     pub(crate) fn new(

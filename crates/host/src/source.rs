@@ -12,7 +12,7 @@
 //! that never reaches its limit is released like one without a limit.
 //!
 //! # Jitter
-//! A job arrives at its nominal instant, and the policy may see it later: see `seen`.
+//! A job arrives at its nominal instant, and the policy can see it later: see `seen`.
 
 use tidegate_model::{
     Arrivals, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request, RequestId,
@@ -30,16 +30,16 @@ use crate::seen::Seen;
 enum ReleaseTrigger {
     /// A timer that `arrivals` sets; two arrivals are at least `gap` apart.
     Timed { gap: Duration, arrivals: TimedArrivals },
-    /// The completion of one of its own jobs: it keeps `outstanding` jobs outstanding.
+    /// The completion of one of the source's own jobs: it keeps `outstanding` jobs outstanding.
     ClosedLoop { outstanding: u32 },
 }
 
 /// When the jobs of a source with a timer arrive.
 #[derive(Debug)]
 enum TimedArrivals {
-    /// The gap, plus a random time up to `extra_max`, after the last arrival.
+    /// Each arrival is the gap, plus a random time of up to `extra_max`, after the last one.
     Apart { extra_max: Duration },
-    /// With all other bunched tasks.
+    /// The task arrives together with all other bunched tasks.
     Bunched(Bunch),
 }
 
@@ -56,13 +56,13 @@ pub(crate) struct Source {
     size: Bytes,
     positions: Positions,
     random: Random,
-    /// Whether its requests may be dropped, as far as its quality allows.
+    /// Whether the source's requests may be dropped, as far as its quality allows.
     is_optional: bool,
-    /// How the policy sees its releases.
+    /// How the policy sees the source's releases.
     seen: Seen,
     /// The source releases nothing from this instant on.
     stop: Time,
-    /// The number of jobs that it may still release.
+    /// The number of jobs that the source may still release.
     jobs_left: u64,
     limit: Limit,
 }
@@ -105,7 +105,7 @@ impl Limit {
 pub(crate) struct JobEnd {
     /// Whether a job that waited for this one may be released now.
     pub(crate) is_next_freed: bool,
-    /// Whether a job waited for this one and now is too late: the source has stopped.
+    /// Whether a job waited for this one and is now too late: the source has stopped.
     pub(crate) is_next_too_late: bool,
     /// Whether this was the last job of its source.
     pub(crate) is_last: bool,
@@ -187,17 +187,17 @@ impl Source {
         }
     }
 
-    /// Returns whether it may release a job at this instant.
+    /// Returns whether the source may release a job at this instant.
     pub(crate) fn is_open_at(&self, at: Time) -> bool {
         self.is_open() && at < self.stop
     }
 
-    /// Returns whether it may release another job.
+    /// Returns whether the source may release another job.
     pub(crate) const fn is_open(&self) -> bool {
         self.jobs_left > 0
     }
 
-    /// Counts a job that it releases.
+    /// Counts a job that the source releases.
     pub(crate) fn begin_job(&mut self) {
         self.jobs_left -= 1;
         self.limit.run_state += 1;
@@ -219,7 +219,7 @@ impl Source {
         JobEnd { is_next_freed: freed.is_some(), is_next_too_late, is_last }
     }
 
-    /// Returns the instant of its first job, given its task's offset.
+    /// Returns the instant of the source's first job, given its task's offset.
     pub(crate) fn first_job(&mut self, offset: Duration) -> Time {
         match &mut self.trigger {
             ReleaseTrigger::Timed { arrivals: TimedArrivals::Bunched(bunch), .. } => bunch.first(),
@@ -265,8 +265,8 @@ impl Source {
         self.limit.has_ended = true;
     }
 
-    /// Returns the next job's nominal instant, given that the last job's was `at` and that it was
-    /// released at `released`; `None` if that instant is not before `until`.
+    /// Returns the next job's nominal instant, given the nominal instant `at` and the release time
+    /// `released` of the last job; `None` if that instant is not before `until`.
     pub(crate) fn next_job(&mut self, at: Time, released: Time, until: Time) -> Option<Time> {
         let ReleaseTrigger::Timed { gap, arrivals } = &mut self.trigger else {
             unreachable!("a closed loop has no timer");

@@ -88,7 +88,7 @@ fn best_effort_until(params: &HostParams) -> Option<Time> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) source: TaskIndex,
-    /// The instant of its release.
+    /// The instant of the job's release.
     pub(crate) at: Time,
 }
 

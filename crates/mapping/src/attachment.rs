@@ -28,7 +28,7 @@ impl Way {
     /// All ways, the strongest first.
     pub const ALL: [Self; 3] = [Self::Kernel, Self::Ublk, Self::Stock];
 
-    /// Returns its name.
+    /// Returns the way's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -44,22 +44,22 @@ pub struct Attachment {
     /// The kernel's name for the disk when it was attached; missing in records of earlier versions.
     #[serde(default)]
     pub device: Option<String>,
-    /// The way.
+    /// The way in which the disk is attached.
     pub way: Way,
     /// Whether installed files attach the disk again at each boot.
     pub is_installed: bool,
     /// The id of the boot in which the disk was attached; `None` if the kernel does not show it.
     pub boot: Option<String>,
-    /// The mapping; `None` if the way needs none.
+    /// The mapping; `None` if this way of attachment needs no mapping.
     pub mapping: Option<Promise>,
 }
 
 /// A mapping, and the bounds that its plan guarantees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promise {
-    /// The name below `/dev/mapper`.
+    /// The mapping's name below `/dev/mapper`.
     pub name: String,
-    /// The table.
+    /// The mapping's table for the device mapper.
     pub table: String,
     /// The largest response-time bound of any task.
     pub response_ns_max: u64,
@@ -82,7 +82,7 @@ pub enum AttachmentError {
     /// A file cannot be read, written or removed.
     #[error("cannot {verb} {}", .path.display())]
     File {
-        /// `read`, `write`, `remove`.
+        /// The operation: `read`, `write` or `remove`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
@@ -94,7 +94,7 @@ pub enum AttachmentError {
     Damaged {
         /// The record.
         path: PathBuf,
-        /// Its fault.
+        /// The record's fault.
         source: serde_json::Error,
     },
 }
@@ -118,9 +118,10 @@ impl Attachment {
         Ok(Self::read(place(disk))?.is_some() && Self::of(disk)?.is_none())
     }
 
-    /// Returns the attached disks of a machine that are gone and have this name: that of their
-    /// mapping, their path in its table, that of their record or, if `is_free`, the kernel's when they
-    /// were attached. Another disk can have the latter now.
+    /// Returns the attached disks that are gone from the machine and match this name: the name of
+    /// the mapping or of the record, or the disk's path in the mapping's table. Set `is_free` if no
+    /// present disk has the name; then the kernel's name for the disk when it was attached matches
+    /// too.
     ///
     /// # Errors
     /// If a record cannot be read.
@@ -163,7 +164,7 @@ impl Attachment {
     /// Writes the record atomically.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the record cannot be written.
     ///
     /// # Panics
     /// Never: a record is plain data.
@@ -181,7 +182,7 @@ impl Attachment {
     /// Removes the record of a disk.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// If the record cannot be removed.
     pub fn forget(disk: &Disk) -> Result<(), AttachmentError> {
         let path = place(disk);
         fs::remove_file(&path).map_err(|source| AttachmentError::File {

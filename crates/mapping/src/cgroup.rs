@@ -17,7 +17,8 @@ pub(crate) const MOUNT: &str = "sys/fs/cgroup";
 /// `system.slice/system-getty.slice/getty@tty1.service`.
 const SLICES_MAX: usize = 4;
 
-/// Returns the sign of each task: the cgroup of its unit, or else a level of the real-time I/O class.
+/// Returns the sign by which each task's requests are recognised: the cgroup of its unit, or else a
+/// level of the real-time I/O class.
 pub fn signs(file: &WorkloadFile, workload: &Workload, root: &Root) -> Vec<Sign> {
     let units = file.unit_of_entries();
     let unit_of = |entry: u32| units.get(usize::try_from(entry).ok()?)?.as_deref();
@@ -37,7 +38,7 @@ pub fn cgroup_of(root: &Root, unit: &str) -> String {
 }
 
 /// Returns the path of a folder with this name below slices, relative to `folder`. The units of a
-/// user's own service manager are no services of the system, so `user.slice` is left out.
+/// user's own service manager are not services of the system, so `user.slice` is left out.
 fn search(folder: &Path, unit: &str, depth: usize) -> Option<String> {
     if folder.join(unit).is_dir() {
         return Some(unit.to_owned());

@@ -65,7 +65,7 @@ pub enum DeviceMapperError {
     Failed {
         /// The program's name and its verb.
         command: String,
-        /// Its output.
+        /// The program's output.
         said: String,
     },
 }
@@ -85,24 +85,25 @@ pub struct Figures {
     pub in_flight: u64,
     /// Batches that were sent.
     pub rounds: u64,
-    /// The longest time from an event until the worker had sent what the event allowed.
+    /// The longest time from an event until the worker had sent the requests that the event
+    /// allowed.
     #[serde(rename = "worker_ns_max")]
     pub worker_max_ns: u64,
     /// Completed real-time requests.
     pub real_time: u64,
-    /// Their longest response.
+    /// The longest response time of these requests.
     #[serde(rename = "real_time_response_ns_max")]
     pub real_time_max_ns: u64,
     /// Completed best-effort requests.
     pub best_effort: u64,
-    /// Their longest response.
+    /// The longest response time of these requests.
     #[serde(rename = "best_effort_response_ns_max")]
     pub best_effort_max_ns: u64,
 }
 
 impl Figures {
-    /// Reads the target's status: `0 SECTORS tidegate QUEUED IN_FLIGHT ..`; `None` if it has another
-    /// form. `docs/reference/kernel-target.md` describes the fields.
+    /// Reads the target's status: `0 SECTORS tidegate QUEUED IN_FLIGHT ..`; `None` if the status
+    /// has another form. `docs/reference/kernel-target.md` describes the fields.
     pub fn read(status: &str) -> Option<Self> {
         let fields: Vec<&str> = status.split_whitespace().skip(3).collect();
         let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
@@ -128,7 +129,7 @@ impl DeviceMapper {
         Self { program: program.into() }
     }
 
-    /// Returns the program.
+    /// Returns the program's name or path.
     pub fn program(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }
@@ -188,7 +189,7 @@ impl DeviceMapper {
     }
 
     fn run(&self, arguments: &[&str], table: Option<&str>) -> Result<Output, DeviceMapperError> {
-        // `ask` searches the messages for English words.
+        // The locale is fixed, because `ask` searches the messages for English words.
         let mut command = Command::new(&self.program);
         command.args(arguments).env("LC_ALL", "C").stdin(Stdio::piped());
         let output =

@@ -8,9 +8,9 @@ use tidegate_tune::{Disk, NewFile, Setting};
 use crate::mapping::Mapping;
 
 /// Returns the files: the udev rule with the disk's settings, the table, the unit that creates the
-/// mapping before file systems are mounted, the drop-in that starts the unit, and a drop-in for each
-/// service with a contract. `path` is a path of the disk that does not change at a restart. `None`
-/// if [no rule can name the disk alone](NewFile::can_name).
+/// mapping before file systems are mounted, the drop-in that starts the unit, and a drop-in for
+/// each service with a contract. `path` is a path of the disk that does not change at a restart.
+/// `None` if [no rule can name the disk alone](NewFile::can_name).
 pub fn installed(
     disk: &Disk,
     settings: &[Setting],

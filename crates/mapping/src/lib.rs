@@ -2,9 +2,9 @@
 //! Mappings of the kernel target `dm-tidegate`: a proved plan as a table line, the obstacles to a
 //! mapping on a machine, the device mapper, and the files that create a mapping at each boot.
 //!
-//! Everything that is read or written is below one directory, the [`Root`](tidegate_tune::Root), and
-//! the device mapper is a program, so that tests and rehearsals use a copy of a machine and a
-//! program of their own.
+//! All reads and writes stay below one directory, the [`Root`](tidegate_tune::Root), and the device
+//! mapper is controlled through a program. So tests and rehearsals can use a copy of a machine and
+//! their own program.
 //!
 //! ```text
 //!   workload, plan ---> TableLine ---\

@@ -10,15 +10,15 @@ use tidegate_model::{
 use crate::line_error::{CONTRACTS_MAX, LEVELS, LineError, PATH_MAX, REQUESTS_MAX};
 use crate::sign::Sign;
 
-/// The orders of best effort that the target has.
+/// The orders of best effort that the target supports.
 const ORDERS: [BestEffortOrder; 2] = [BestEffortOrder::Fifo, BestEffortOrder::Elevator];
 
 /// The contract of one task, or of several tasks that have the same sign, period and deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
-    /// The sign.
+    /// The sign by which the kernel recognises the tasks' requests.
     pub sign: Sign,
-    /// The level, if that is the sign.
+    /// The level of the real-time I/O class, if the sign is a level.
     pub level: Option<u32>,
     /// The names of the tasks.
     pub tasks: Vec<String>,
@@ -78,12 +78,12 @@ impl TableLine {
         Ok(Self { text, contracts })
     }
 
-    /// Returns its text.
+    /// Returns the line's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns its contracts, in the order of the line.
+    /// Returns the contracts, in the order of the line.
     pub fn contracts(&self) -> &[Contract] {
         &self.contracts
     }
@@ -94,7 +94,7 @@ impl TableLine {
     }
 }
 
-/// Returns whether the target has this policy.
+/// Returns whether the target supports this policy.
 fn is_in_target(policy: PolicyName) -> bool {
     match policy {
         PolicyName::Dqf

@@ -19,35 +19,35 @@ pub(crate) const REQUESTS_MAX: u32 = 4_096;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// A policy that the target lacks.
+    /// The target lacks the policy.
     #[error(
         "the kernel target has no policy `{policy}`: write `dqf`, `rtio-limit`, `adaptive-drain` or \
          `gated-drain` below [policy]"
     )]
     Policy {
-        /// Its name.
+        /// The policy's name.
         policy: &'static str,
     },
-    /// An order that the target lacks.
+    /// The target lacks the order of best effort.
     #[error(
         "the kernel target has no order `{order}` of best effort: write `elevator` or `fifo` below [policy]"
     )]
     Order {
-        /// Its name.
+        /// The order's name.
         order: &'static str,
     },
-    /// A regulator that the target lacks.
+    /// The target lacks the regulator.
     #[error(
         "the kernel target has no regulator `{regulator}`, only `tokens-per-task`: leave it out"
     )]
     Regulator {
-        /// Its name.
+        /// The regulator's name.
         regulator: &'static str,
     },
-    /// Batches limited by cost.
+    /// The plan limits batches by cost.
     #[error("the kernel target does not limit batches by cost: state `batch` without a cost")]
     Cost,
-    /// A task that is not hard.
+    /// A task is not hard.
     #[error(
         "the kernel target serves every task as hard, and `{task}` is not: leave its class out"
     )]
@@ -61,20 +61,20 @@ pub enum LineError {
          both are known by {sign}; give one of them a unit of its own"
     )]
     OneSign {
-        /// A task.
+        /// One of the tasks.
         one: String,
-        /// Another.
+        /// Another of the tasks.
         other: String,
-        /// The sign.
+        /// The shared sign.
         sign: Sign,
     },
-    /// More kinds of tasks than levels.
+    /// There are more kinds of tasks than levels.
     #[error(
         "the tasks without a unit have more than {LEVELS} kinds of period and deadline, and the real-time \
          class has {LEVELS} levels: name the `unit` of some of them"
     )]
     Levels,
-    /// A cgroup whose path is longer than a line takes.
+    /// The path of a cgroup is longer than a line allows.
     #[error(
         "a table line takes paths of cgroups of at most {PATH_MAX} bytes, and this is longer: {path}"
     )]
@@ -82,10 +82,10 @@ pub enum LineError {
         /// The path.
         path: String,
     },
-    /// One job of each task has more requests in total than a line takes.
+    /// One job of each task has more requests in total than a line allows.
     #[error("a table line takes at most {REQUESTS_MAX} requests of one job of every task together")]
     Requests,
-    /// More contracts than a line takes.
+    /// There are more contracts than a line allows.
     #[error("a table line has at most {CONTRACTS_MAX} contracts")]
     Contracts,
 }

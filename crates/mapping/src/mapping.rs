@@ -9,17 +9,17 @@ use tidegate_tune::{Disk, Root, Setting};
 
 use crate::device_mapper::{DeviceMapper, DeviceMapperError, Step};
 
-/// Where udev keeps names that do not change.
+/// The folder in which udev keeps names that do not change.
 const BY_ID: &str = "dev/disk/by-id";
 
 /// A mapping that exists or can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// Its name below `/dev/mapper`.
+    /// The mapping's name below `/dev/mapper`.
     pub name: String,
-    /// Its device-mapper UUID, which sysfs shows as `dm/uuid`.
+    /// The mapping's device-mapper UUID, which sysfs shows as `dm/uuid`.
     pub uuid: String,
-    /// The whole table.
+    /// The mapping's whole table.
     pub table: String,
 }
 
@@ -87,7 +87,7 @@ impl Mapping {
         let _ = device_mapper.change(&self.step("clear"));
     }
 
-    /// Replaces the running table, `before`, by the loaded one.
+    /// Replaces the running table, `before`, with the loaded one.
     ///
     /// # Errors
     /// If the device mapper refuses. The method then loads and resumes `before` again.

@@ -18,7 +18,7 @@ const LOADED: &str = "sys/module/dm_tidegate";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The kernel has no module.
+    /// The kernel lacks the module.
     #[error(
         "the module `{MODULE}` is neither loaded nor installed for Linux {release}: build it from `kernel/` and \
          run `make modules_install` there"
@@ -30,21 +30,21 @@ pub enum Obstacle {
     /// The program that talks to the device mapper is missing.
     #[error("`{program}` cannot be run: install the package `dmsetup`")]
     NoProgram {
-        /// Its path.
+        /// The program's path.
         program: String,
     },
-    /// A device that is built on others.
+    /// The device is built on other devices.
     #[error("`{name}` is built on {}, which serve other devices too: attach {} instead", list(.disks), list(.disks))]
     BuiltOn {
-        /// Its name.
+        /// The device's name.
         name: String,
         /// The devices below it.
         disks: Vec<String>,
     },
-    /// A file behind a loop device.
+    /// The device is a file behind a loop device.
     #[error("`{name}` is a file that is attached as a device: attach the disk that the file is on")]
     Loop {
-        /// Its name.
+        /// The device's name.
         name: String,
     },
     /// Another device is built on the disk.
@@ -55,7 +55,7 @@ pub enum Obstacle {
         /// The other device.
         holder: String,
     },
-    /// The adapter's tags are shared.
+    /// The disks of a host adapter share its tags.
     #[error(
         "the disks of its host adapter share the adapter's tags, and this one may get fewer than the {depth} that the \
          plan sends at once: lower `device/queue_depth` of the others, or prove a smaller depth"
@@ -64,7 +64,7 @@ pub enum Obstacle {
         /// The requests that the plan sends at once.
         depth: u32,
     },
-    /// Requests from scattered memory are split.
+    /// The driver can split requests from scattered memory.
     #[error(
         "the driver splits a request with more than {segments} segments, and the largest of {size} can have one for \
          each page: use smaller requests"
@@ -75,12 +75,12 @@ pub enum Obstacle {
         /// The largest request.
         size: Bytes,
     },
-    /// The target cuts larger requests into pieces that the disk does not take.
+    /// The target cuts larger requests into pieces that the disk does not accept.
     #[error(
         "the disk has blocks of {block}, and the largest request is no multiple of that ({size}): state a multiple"
     )]
     Block {
-        /// Its block.
+        /// The disk's block size.
         block: Bytes,
         /// The largest request.
         size: Bytes,
@@ -91,10 +91,10 @@ pub enum Obstacle {
          hierarchy: start it with `systemd.unified_cgroup_hierarchy=1`, or leave `unit` out"
     )]
     Cgroups,
-    /// The size is unknown.
+    /// The disk's size is unknown.
     #[error("the kernel does not show the size of `{name}`")]
     NoSize {
-        /// Its name.
+        /// The disk's name.
         name: String,
     },
     /// A reason that holds for every way to attach a disk.
@@ -115,7 +115,7 @@ pub fn of_machine(root: &Root, device_mapper: &DeviceMapper) -> Vec<Obstacle> {
     obstacles
 }
 
-/// Returns whether the module is loaded, or is where the kernel finds it when a table asks for it.
+/// Returns whether the module is loaded, or is where the kernel finds it when a table needs it.
 fn has_module(root: &Root) -> bool {
     let listed = || {
         let list = root.at("lib/modules").join(release(root)?).join("modules.dep");
@@ -134,7 +134,7 @@ fn release(root: &Root) -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-/// Returns why this disk cannot be attached; [`held`] has the devices that are built on it.
+/// Returns why this disk cannot be attached; [`held`] reports the devices that are built on it.
 pub fn of_disk(disk: &Disk, demand: &Demand, measured: Option<&str>) -> Vec<Obstacle> {
     let mut obstacles: Vec<_> =
         disk.refusals(demand, measured).into_iter().filter_map(of).collect();
@@ -209,7 +209,7 @@ fn of(refusal: Refusal) -> Option<Obstacle> {
     }
 }
 
-/// Returns `sda, sdb`.
+/// Returns the names separated by commas: `sda, sdb`.
 fn list(names: &[String]) -> String {
     names.join(", ")
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The sign by which the target tells a task's requests from others.
 ///
-/// If a bio has several signs, the first of these decides: its cgroup, its place, its level.
+/// If a bio has several signs, the first in this order decides: cgroup, place, level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
@@ -46,8 +46,8 @@ impl Sign {
         }
     }
 
-    /// Returns whether both mean one cgroup, or places that overlap. Two levels never clash: each
-    /// kind of task has its own.
+    /// Returns whether both signs mean the same cgroup, or places that overlap. Two levels never
+    /// clash: each kind of task has its own.
     pub fn clashes_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Cgroup(one), Self::Cgroup(other)) => one == other,
@@ -62,11 +62,11 @@ impl Sign {
 /// The properties of a bio by which the kernel finds its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BioMarks<'a> {
-    /// The path of its cgroup.
+    /// The path of the bio's cgroup.
     pub cgroup: &'a str,
-    /// Its first sector on the disk.
+    /// The bio's first sector on the disk.
     pub sector: u64,
-    /// Its level, if it is of the real-time I/O class.
+    /// The bio's level, if it is of the real-time I/O class.
     pub level: Option<u32>,
 }
 

@@ -61,7 +61,8 @@ fn disk(drive: &str, size: &str, count: u32, period_ms: u64, outstanding: u32) -
     Disk::new(drive, &sources)
 }
 
-/// Returns the cells of both depths; `None` if the deadlines are not proven, or if the depths are equal.
+/// Returns the cells of both depths; `None` if the deadlines are not proven, or if the depths are
+/// equal.
 fn row(disk: &Disk, policy: PolicyName, jobs: u64) -> Option<String> {
     let cells = [DepthChoice::Proven, DepthChoice::Auto]
         .map(|choice| cell(disk, policy, choice, jobs))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Prints the effect of the order of best effort on the disk of RTAS 2008: the total throughput of
-//! each policy with best effort in the order of release, in the elevator's, and chosen by an oracle
+//! each policy with best effort in the order of release, in elevator order, and chosen by an oracle
 //! that knows every access time, as shares of `rtio` without a limit.
 //!
-//! The three differ only in the order: gate, bounds and regulators are the same, so the oracle is
-//! the ceiling of every order. Each figure is the mean over five seeds; misses and excesses over
-//! bounds are counted over all of them.
+//! The three runs differ only in the order: gate, bounds and regulators are the same, so the oracle
+//! is the ceiling of every order. Each figure is the mean over five seeds; misses and excesses over
+//! bounds are counted over all seeds.
 //!
 //! ```text
 //! cargo run --release -p tidegate-soundness --example orders -- 400

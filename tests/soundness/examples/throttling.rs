@@ -32,7 +32,7 @@ const COLOURS: [&str; 10] = [
     "#6fbf73", "#e85aad",
 ];
 
-/// The curve of one policy: deadlines in ms with kB/s.
+/// The curve of one policy: deadlines in ms, each with the throughput in kB/s.
 type Curve = Vec<(u64, u64)>;
 
 fn main() {

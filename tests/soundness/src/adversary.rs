@@ -7,9 +7,9 @@
 //! in any order. With best effort, a batch with j real-time requests takes up to b(max(j, beta)),
 //! and an idle device without real-time requests may get a batch of best effort at any tick.
 //!
-//! Whole ticks lose nothing: for a given order of events all constraints bound differences of
-//! instants by whole numbers, so the longest response has whole instants. Batches of zero time are
-//! included.
+//! Restricting events to whole ticks loses nothing: for a given order of events all constraints
+//! bound differences of instants by whole numbers, so the longest response has whole instants.
+//! Batches of zero time are included.
 //!
 //! Three observations keep the search small; `tagged` and `schedules` do not use them and must
 //! agree.
@@ -25,7 +25,7 @@
 //! 3. A state dominates another one with the same number of queued requests if each task may
 //!    release as early, the batch in flight may last as long, and it may end as early (see
 //!    `frontier`). It can then imitate every step of the other. Since a batch may end early, its
-//!    end is no step of its own but the first half of sending the next batch.
+//!    end is not a separate step but the first half of sending the next batch.
 
 use crate::dual_queue::{Queue, Search, State, frontier};
 use crate::frontier::Frontier;

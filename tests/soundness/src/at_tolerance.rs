@@ -69,8 +69,8 @@ impl AtTolerance {
     /// Prints the summary.
     ///
     /// # Panics
-    /// If there were fewer than `runs_min` trials, if less than a third of them had a tolerance, or if
-    /// the canary was not caught.
+    /// If there were fewer than `runs_min` trials, if less than a third of them had a tolerance, or
+    /// if the canary was not caught.
     pub fn conclude(self, runs_min: u32) {
         println!("{self:?}");
         assert!(self.runs >= runs_min && self.tolerant * 3 >= self.runs, "too few: {self:?}");

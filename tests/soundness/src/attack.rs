@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Attacks bounds with a search: draws small systems, finds the true worst case of each, and
-//! compares.
+//! compares it with the bounds.
 //!
 //! Safety is checked against the limit of batches that take no time; exactness and tightness
 //! against batches of at least one tick, which are possible. Bounds that are wrong on purpose must
@@ -29,7 +29,7 @@ pub struct Attack<'a> {
     pub seed: u64,
     /// The number of draws.
     pub draws: u64,
-    /// Makes the systems of the draw with this number, or none.
+    /// Makes the systems of the draw with this number, if any.
     pub draw: fn(&mut Pcg64, u64) -> Vec<SmallSystem>,
     /// The search.
     pub search: Search,

@@ -22,16 +22,17 @@ use crate::held::{self, Held};
 /// When the drive completes its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionStrategy {
-    /// All requests at the last instant.
+    /// All requests complete at the last instant.
     Burst,
-    /// Each request at any instant, one at the last instant.
+    /// Each request completes at any instant, one of them at the last instant.
     Random,
-    /// One best-effort request at once, to get another; real time at the last instant.
+    /// One best-effort request completes at once, so that another is sent; real-time requests
+    /// complete at the last instant.
     Trickle,
-    /// One best-effort request at any instant, the others at the last instant.
+    /// One best-effort request completes at any instant, the others at the last instant.
     LateTrickle,
-    /// All at once except the request with the earliest deadline, which completes at the last
-    /// instant.
+    /// All requests complete at once except the request with the earliest deadline, which completes
+    /// at the last instant.
     AllButOne,
     /// A new choice among the other strategies after every dispatch.
     Mixed,
@@ -46,7 +47,7 @@ impl CompletionStrategy {
 /// The drive; see the module's text.
 #[derive(Debug, Clone)]
 pub struct BlackBox {
-    /// drain(q) by q, as the drive keeps it; it may decrease.
+    /// drain(q) by q, as the drive keeps it; the times can decrease.
     drain: Vec<Duration>,
     strategy: CompletionStrategy,
     random: Pcg64,
@@ -64,7 +65,7 @@ impl BlackBox {
         Self { drain, strategy, random, held: Vec::new(), empty_by: Time::ZERO }
     }
 
-    /// Returns the latest instant at which all its requests are complete.
+    /// Returns the latest instant at which all requests of the drive are complete.
     #[must_use]
     pub const fn empty_by(&self) -> Time {
         self.empty_by

@@ -14,9 +14,9 @@ pub const BATCHES_MAX: u32 = 12;
 /// The maximum number of states in a search.
 pub const STATES_MAX: usize = 300_000;
 
-/// Returns the most batches in any busy interval, at most slightly more than [`BATCHES_MAX`],
-/// without best effort and with batches of at least one tick. `None` beyond [`STATES_MAX`] states
-/// or with an unbounded backlog.
+/// Returns the most batches in any busy interval, without best effort and with batches of at least
+/// one tick. The result is at most slightly more than [`BATCHES_MAX`]. `None` beyond [`STATES_MAX`]
+/// states or with an unbounded backlog.
 ///
 /// # Panics
 /// If the system has best effort.

@@ -33,12 +33,12 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     Search::<ByDeadline>::worst_case(system.clone(), rules)
 }
 
-/// A job with requests queued.
+/// A job that has requests in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Job {
-    /// Ticks until its deadline; negative after it.
+    /// The ticks until the job's deadline; negative after the deadline.
     until_due: i32,
-    /// The group of equal tasks to which its task belongs.
+    /// The group of equal tasks to which the job's task belongs.
     group: usize,
     /// Requests not yet sent.
     queued: u32,
@@ -66,7 +66,7 @@ impl Queue for ByDeadline {
         self.0.sort_unstable();
     }
 
-    /// With every order of equal deadlines.
+    /// Returns the remaining queues for every order of equal deadlines.
     fn sent(&self, count: u32, mut last_sent: impl FnMut(usize, i32)) -> Vec<Self> {
         let ways = choices(&self.0, count).into_iter().map(|kept| {
             let jobs = self.0.iter().zip(kept).filter_map(|(job, queued)| {

@@ -33,7 +33,7 @@ pub struct Tally {
     pub best_effort_highest: u32,
 }
 
-/// When a task releases next, at the earliest after its period.
+/// When a task releases next, never before its period is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReleasePattern {
     /// As soon as allowed.

@@ -2,9 +2,9 @@
 //! The rules of `gated-drain` and `adaptive-drain`, implemented again by scanning all requests at
 //! every decision, with a switch for each condition.
 //!
-//! With all switches on they must decide as the policies do. With one switch off they are canaries:
-//! the adversary must make each miss a deadline, unless the condition that is off follows from the
-//! others.
+//! With all switches on, these policies must decide as the real ones do. With one switch off, each
+//! is a canary: the adversary must make it miss a deadline, unless the condition that is off
+//! follows from the others.
 
 use tidegate_model::{Class, Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};
@@ -14,11 +14,11 @@ use crate::drain_system::DrainSystem;
 /// The condition that a canary lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
-    /// No condition.
+    /// No condition is missing.
     Nothing,
     /// The condition for the units on the drive.
     OnDrive,
-    /// The condition for the units that wait.
+    /// The condition for the units that wait in the host.
     Waiting,
     /// The condition for the units that are not released.
     Unreleased,
@@ -26,7 +26,7 @@ pub enum Lack {
     AfterFlight,
     /// The condition on an empty drive: send only as many units as are allowed together.
     Prefix,
-    /// One request in the count.
+    /// The count is one request too low.
     One,
 }
 
@@ -50,7 +50,7 @@ struct UnitState {
 /// `gated-drain` by scanning all requests; see the module's text.
 #[derive(Debug, Clone)]
 pub struct ScanGate {
-    /// drain(q) by q, unchanged.
+    /// The drain time that the policy assumes, by the number of requests.
     drain: Vec<u64>,
     depth: usize,
     units: Vec<UnitState>,

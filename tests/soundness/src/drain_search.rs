@@ -5,7 +5,7 @@
 //! The search clones the policies' own code at every step. States that differ only by a shift in
 //! time or by ids are one state, because the policies cannot distinguish them, so a visited state
 //! is not searched again. Best effort either always has more requests than the drive accepts, or
-//! has exactly as many, once.
+//! has exactly as many as the drive accepts, once.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ use crate::drain_system::{DrainSystem, request};
 pub struct Found {
     /// Whether a job missed its deadline.
     pub is_missed: bool,
-    /// Number of states, or of states visited until the miss.
+    /// The number of states, or of the states visited until the miss.
     pub states: usize,
 }
 
@@ -95,7 +95,8 @@ pub fn search<P: Policy + Clone>(
 }
 
 impl<P: Policy + Clone> State<P> {
-    /// Returns the part of the state that determines the future, relative to now.
+    /// Returns the part of the state that determines the future, with times relative to the
+    /// present.
     fn key(&self) -> Vec<u64> {
         let jobs = self.jobs.iter().zip(&self.earliest).flat_map(|(job, earliest)| {
             let job = job.map_or([0, 0], |(_, due, is_on_drive)| {

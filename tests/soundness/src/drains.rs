@@ -53,7 +53,7 @@ pub fn optimistic(drain: &BatchTable) -> BatchTable {
 }
 
 /// Returns `workload` with no more tasks than fit on the drive together, each released as often as
-/// the drain times allow, or nearly.
+/// the drain times allow, or almost as often.
 #[must_use]
 pub fn leaning_on_drains(random: &mut Pcg64, mut workload: Workload) -> Workload {
     let drain = drain_table(&workload.table);

@@ -21,7 +21,7 @@ pub const STATES_MAX: usize = 100_000;
 pub(crate) trait Queue: Clone + Default {
     /// The states searched so far, separated by queues that cannot dominate each other.
     type Frontiers: Default;
-    /// The queues that can be left behind by a batch.
+    /// The queues that can remain after a batch.
     type Sent: IntoIterator<Item = Self>;
 
     /// Returns the states with a queue like this one.
@@ -51,19 +51,19 @@ pub(crate) trait Queue: Clone + Default {
 pub(crate) struct State<Q> {
     pub(crate) queue: Q,
     /// For each task, the time until J after the earliest possible release of its next job, where J
-    /// is the host's jitter plus the task's. The policy can see the job once this is at most J; the
-    /// less it is, the earlier the job was released. Equal tasks in ascending order.
+    /// is the host's jitter plus the task's. The policy can see the job once this time is at most
+    /// J; the less it is, the earlier the job was released. Equal tasks are in ascending order.
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
     pub(crate) left: Ticks,
-    /// The batch was sent at this tick and may not end yet.
+    /// Whether the batch was sent at this tick, so that it cannot end yet.
     is_fresh: bool,
 }
 
 /// Tasks with equal parameters.
 struct Group {
     task: SmallTask,
-    /// Their positions among the sorted tasks.
+    /// The positions of these tasks among the sorted tasks.
     places: Range<usize>,
 }
 
@@ -128,8 +128,8 @@ impl<Q: Queue> Search<Q> {
         }
         // The last state is searched first: releases lead to the states that dominate others.
         for group in 0..self.groups.len() {
-            // The first of equal tasks has the least cooldown. Without jitter it stands for all;
-            // with jitter the others' jobs are younger.
+            // The first of equal tasks has the least cooldown. Without jitter it represents them
+            // all; with jitter the others' jobs are younger.
             let Range { start, end } = self.groups[group].places;
             let jitter = self.jitter(group);
             let last = if jitter == 0 { start + 1 } else { end };

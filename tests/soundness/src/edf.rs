@@ -36,7 +36,7 @@ pub fn worst_case_in_windows_of_a_request(system: &SmallSystem, rules: Rules) ->
 fn worst_case_in_windows(system: &SmallSystem, rules: Rules, width: Ticks) -> WorstCase {
     assert_eq!(system.batch_max, 1, "one at a time");
     let request_time = system.table[1];
-    // Without overload at b(1) a request, at most E + 1 requests are ever pending.
+    // Without overload at b(1) per request, at most E + 1 requests are ever pending.
     let jobs_max = system.requests_sum() as usize + 2;
     let mut responses = vec![0; system.tasks.len()];
     let mut seen = HashSet::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Certificates of small systems that claim too much: near the true worst case, with steps that are
-//! right or nearly so. Those that `verify` accepts must be true.
+//! right or nearly so. The certificates that `verify` accepts must be true.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares a bound with the truth: does it hold in a system whose worst case is known?
+//! Checks whether a bound holds in systems with a known worst case.
 
 use std::fmt;
 
@@ -82,7 +82,7 @@ pub fn at_the_edge(bound: Bound, system: &SmallSystem) -> Vec<SmallSystem> {
     [-1, 0, 1].map(|margin| with_periods_near(bound, system.clone(), margin)).into()
 }
 
-/// The bounds of each task by the length of a tick.
+/// The bounds of each task, for each length of a tick.
 pub type Promises = [Vec<Option<u64>>; 2];
 
 /// Returns the bounds for every length of a tick.

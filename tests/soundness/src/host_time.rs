@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hosts that take time, for every policy with a bound, and drives that keep only the contract that
-//! its bound rests on. The simulator delays releases, batches, completions and replies at random,
-//! up to the host's times. Tasks can have jitter of their own, with or without a host.
+//! Hosts that take time, for every policy with a bound, and drives that keep only the contract on
+//! which the bound relies. The simulator delays releases, batches, completions and replies at
+//! random, up to the host's times. Tasks can have jitter of their own, with or without a host.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -173,7 +173,7 @@ fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
     }
 }
 
-/// Returns a drive that keeps the contract of a trial's workload, and no more than that.
+/// Returns a drive that keeps the contract of a trial's workload, and nothing more.
 ///
 /// # Panics
 /// If the workload states no such contract.
@@ -203,8 +203,8 @@ pub fn drive(
     }
 }
 
-/// A drive that keeps only its starvation bound: a request takes any time up to it, and half of
-/// them all of it.
+/// A drive that keeps only its starvation bound: each request takes any time up to the bound, and
+/// half of the requests take all of it.
 struct StarvationBox {
     starvation_max: Duration,
     random: Pcg64,

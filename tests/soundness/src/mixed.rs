@@ -118,7 +118,8 @@ impl<'a> Run<'a> {
         let fill = self.system.best_effort_fill as usize;
         let filler = (self.system.best_effort_max.ns(), self.system.best_effort_ops[0]);
         while batch.len() < fill {
-            // At any position, because the device may serve the requests in any order.
+            // The filler goes to any position, because the device may serve the requests in any
+            // order.
             batch.insert(random.random_range(0..=batch.len()), filler);
         }
         if !batch.is_empty() {
@@ -247,7 +248,7 @@ pub fn cost_drive(trial: &Trial, positionings: u64) -> PseudoDisk {
     drive_of(trial, costs)
 }
 
-/// Returns a drive that is slower by this than the costs of the trial's workload.
+/// Returns a drive that is slower by `slowdown` than the costs of the trial's workload.
 ///
 /// # Panics
 /// If the workload has no costs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds that are wrong on purpose: each omits one cause of delay.
 //!
-//! A harness must catch all of them. None of them may be used outside this crate.
+//! A harness must catch all of these bounds. They must not be used outside this crate.
 
 use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict};
 use tidegate_model::Duration;
@@ -105,7 +105,8 @@ pub fn fluid(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(same_for_all(system, Some(Duration::from_ns(fluid_ns))))
 }
 
-/// EDF without the request of a later deadline in service at release: only the demand.
+/// EDF that ignores the request of a later deadline in service at the release: only the demand
+/// counts.
 ///
 /// # Errors
 /// Never.

@@ -2,8 +2,8 @@
 //! An adversary against the tables of simulated disks: hill climbing over the places of a batch,
 //! their order, the starting position of the heads and the angle of the platters.
 //!
-//! It shares nothing with the search that makes the tables: each of its trials has a new disk, whose
-//! cache is empty.
+//! The adversary shares nothing with the search that makes the tables: each of its trials has a new
+//! disk with an empty cache.
 
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -33,8 +33,8 @@ pub struct Batches<'a> {
     pub count: usize,
 }
 
-/// The adversary's choices for one trial. A place is the number of requests of this size from the
-/// start of the disk.
+/// The adversary's choices for one trial. A place is a position on the disk, counted in requests of
+/// this size from the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// How long the disk idles first.
@@ -151,7 +151,7 @@ fn idle(random: &mut Pcg64) -> Duration {
     Duration::from_ns(random.random_range(0..IDLE_MAX.ns()))
 }
 
-/// Returns a place near another, at a distance of any order of magnitude.
+/// Returns a place near another, at a distance of random magnitude.
 fn near(place: u64, all: u64, random: &mut Pcg64) -> u64 {
     let bits = random.random_range(0..=all.ilog2());
     let step = random.random_range(1..=1_u64 << bits) % all;

@@ -24,7 +24,7 @@ use crate::workloads;
 const SPOILT: u64 = 5;
 
 /// Returns `workload` on a drive with times for requests with priority. It has no more tasks than
-/// the table covers, each released as often as two rounds allow, or nearly.
+/// the table covers, each released as often as two rounds allow, or almost as often.
 ///
 /// # Panics
 /// Never, because there is a task and it has a request.
@@ -54,7 +54,7 @@ fn table(random: &mut Pcg64, batches: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-/// The drive; see the module's text.
+/// The drive that keeps only priority(q).
 #[derive(Debug, Clone)]
 pub struct PriorityBox {
     priority: BatchTable,
@@ -83,7 +83,8 @@ impl PriorityBox {
         now + Duration::from_ns(self.random.random_range(1..=span.ns()))
     }
 
-    /// Starts a round: its last request completes at the last instant, the others then or earlier.
+    /// Starts a round: its last request completes at the last instant, the others at that instant
+    /// or earlier.
     fn hold_round(&mut self, now: Time, round: &[Request]) {
         let time = self.priority.time_max(u32::try_from(round.len()).expect("few"));
         let is_burst = self.random.random_bool(0.5);
@@ -106,7 +107,7 @@ impl PriorityBox {
     }
 
     fn hold_best_effort(&mut self, now: Time, request: Request) {
-        // Some requests complete at once and are replaced, some stay for several rounds.
+        // Some requests complete at once and are replaced; some stay for several rounds.
         let spans = [Duration::from_ns(1), self.longest(), self.longest() * SPOILT];
         let span = spans[self.random.random_range(0..spans.len())];
         let completes = self.any_instant(now, span);

@@ -2,8 +2,8 @@
 //! Enumerates every schedule up to a horizon, without states, counts or memory.
 //!
 //! The code represents jobs, their requests in the FIFO and the best-effort requests of a batch
-//! exactly as in the policy's rule, so it shares no idea with the searches that it checks. The time
-//! is exponential in the horizon: it suits two tasks and a few ticks.
+//! exactly as in the policy's rule, so it has nothing in common with the searches that it checks.
+//! The time is exponential in the horizon, so the enumeration suits two tasks and a few ticks.
 
 use std::collections::VecDeque;
 

@@ -209,8 +209,8 @@ pub struct Rules {
     pub shortest_batch: ShortestBatch,
     /// The number of requests that a job may have.
     pub jobs: JobSize,
-    /// J: a job is seen up to this long after its release, and its response counts from the
-    /// release. Only the search of dual-queue FIFO knows it.
+    /// J: the policy sees a job up to this long after its release, and the response counts from the
+    /// release. Only the search of dual-queue FIFO uses it.
     pub jitter: Ticks,
 }
 
@@ -219,7 +219,7 @@ pub struct Rules {
 pub enum ShortestBatch {
     /// One tick: every worst case found is possible.
     OneTick,
-    /// No time, the limit of ever shorter batches: for safety.
+    /// No time, as the limit of ever shorter batches; used to check safety.
     Instant,
 }
 

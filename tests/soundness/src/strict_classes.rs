@@ -30,8 +30,8 @@ pub fn trial(number: u64, tick: Duration, jobs: u64) -> Trial {
     Trial::new(number, PolicyName::MqDeadlineTuned, workload, releases, jobs)
 }
 
-/// Returns a random workload on a drive that keeps only its drain table, whose entries are multiples
-/// of a tick.
+/// Returns a random workload on a drive that keeps only its drain table, whose entries are
+/// multiples of a tick.
 ///
 /// # Panics
 /// Never: no entry of the table is zero.
@@ -82,7 +82,7 @@ pub struct LastInstant {
 }
 
 impl LastInstant {
-    /// Returns an idle drive that keeps this drain table and no more than that.
+    /// Returns an idle drive that keeps this drain table and nothing more.
     #[must_use]
     pub const fn new(drain: BatchTable) -> Self {
         Self { drain, held: Vec::new() }

@@ -34,16 +34,16 @@ const ALL_PPM: u32 = 1_000_000;
 /// Where the tasks of a workload read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Anywhere.
+    /// The tasks read anywhere.
     Random,
-    /// At the two ends alternately.
+    /// The tasks read at the two ends alternately.
     BothEnds,
-    /// Where the adversary found the longest batch.
+    /// The tasks read where the adversary found the longest batch.
     Climbed,
 }
 
 impl Placement {
-    /// All.
+    /// All placements.
     pub const ALL: [Self; 3] = [Self::Random, Self::BothEnds, Self::Climbed];
 
     /// Returns the name in reports.
@@ -163,7 +163,7 @@ impl Attacked {
     }
 }
 
-/// Returns a workload of tasks that read as the table says.
+/// Returns a workload of tasks that read with the request size of the table.
 fn bound(file: &DriveFile, table: &MeasuredTable, count: u32, period: Duration) -> Workload {
     let size = table.size.expect("a measured table has a size");
     let text = format!(
@@ -197,7 +197,7 @@ fn climbed(file: &DriveFile, table: &MeasuredTable, count: u32, seed: u64) -> Ve
 }
 
 /// Gives all tasks the shortest deadline that the policy proves with this grade or a better one;
-/// `None` without any.
+/// `None` if it proves none.
 fn shorten(workload: &mut Workload, policy: PolicyName, worst: Grade) -> Option<()> {
     let set = |workload: &mut Workload, deadline: Duration| {
         let give = |task: &mut Task| task.deadline = deadline;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plain search: finds the true worst case of any rule that can be stated as a [`Game`], without
-//! short cuts.
+//! The plain search: finds the true worst case of any rule that can be stated as a [`Game`],
+//! without shortcuts.
 //!
 //! It visits every state of a system. From every release it follows the job to its completion
 //! through all possible behaviour: one tagged job, its place in the queue, and all choices. Its

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiments of RTAS 2008 on the built-in Fujitsu: real-time tasks that read 256 KiB once in
 //! a period, with a deadline of one period, beside 450 outstanding best-effort reads of the same
-//! size, all at random places. So the workload states that no other places occur, and is charged
-//! with the times at random places, as in the paper. Best effort is served in the order of release,
+//! size, all at random places. So the workload states that no other places occur, and its proof
+//! uses the times at random places, as in the paper. Best effort is served in the order of release,
 //! as in the paper.
 //!
 //! Source: Stanovich, Baker and Wang, "Throttling On-Disk Schedulers to Meet Soft-Real-Time

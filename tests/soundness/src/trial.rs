@@ -17,15 +17,15 @@ use crate::workloads;
 /// A run, and its assessment before the run.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Its number in the series, and the seed of its run.
+    /// The trial's number in the series, and the seed of its run.
     pub number: u64,
     /// The workload of the proof.
     pub workload: Workload,
     /// The workload that runs, if it differs from the proof's workload.
     pub deeds: Option<Workload>,
-    /// The task that breaks its contract; nothing is promised to it.
+    /// The task that breaks its contract and therefore has no guarantee.
     pub culprit: Option<usize>,
-    /// When its tasks release.
+    /// When the tasks release.
     pub releases: Arrivals,
     /// When the run ends.
     pub length: Length,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random workloads for the simulator, in odd nanoseconds: more tasks and larger batches than any
-//! search could cover, released periodically with offsets or sporadically.
+//! Random workloads for the simulator, with times in arbitrary nanoseconds: more tasks and larger
+//! batches than any search could cover, released periodically with offsets or sporadically.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -18,13 +18,13 @@ const BATCH_MAX: u32 = 16;
 /// The best effort of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
-    /// None.
+    /// No best effort.
     None,
-    /// Closed loop.
+    /// A closed loop.
     Outstanding,
-    /// Open loop.
+    /// An open loop.
     Rate,
-    /// One of each.
+    /// One closed and one open loop.
     Both,
     /// Jobs of several requests, with and without a limit of outstanding jobs. Some of these loads
     /// start late or stop early.
@@ -94,7 +94,7 @@ pub fn give_random_deadlines(random: &mut Pcg64, workload: &mut Workload) {
 /// Gives `scan-edf` windows of deadlines, up to half as wide as the shortest deadline.
 ///
 /// # Panics
-/// Without a task.
+/// If there is no task.
 pub fn give_random_windows(random: &mut Pcg64, workload: &mut Workload) {
     let deadlines = workload.tasks.iter().map(|task| task.deadline.ns());
     let shortest = deadlines.min().expect("a workload has a task");
@@ -102,8 +102,8 @@ pub fn give_random_windows(random: &mut Pcg64, workload: &mut Workload) {
     workload.parameters.scan_edf.window = Duration::from_ns(width);
 }
 
-/// Keeps the tasks, in order, that release at most `room` requests together; if none fits, one task
-/// of one request.
+/// Keeps the tasks, in order, that release at most `room` requests together; if none fits, keeps
+/// one task of one request.
 pub fn keep_what_fits(workload: &mut Workload, mut room: u32) {
     workload.tasks.retain(|task| {
         let fits = task.requests <= room;
@@ -167,7 +167,7 @@ fn offset(random: &mut Pcg64, period: Duration, table: &BatchTable) -> Duration 
     }
 }
 
-/// Returns a table in odd nanoseconds: affine, concave or only monotone.
+/// Returns a table in arbitrary nanoseconds: affine, concave or only monotone.
 fn table(random: &mut Pcg64) -> BatchTable {
     let batch_max = random.random_range(1..=BATCH_MAX);
     let first: u64 = random.random_range(1_000..20_000_000);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a file below a loop device is refused, regardless of its name and of the caller's rights.
-//! Method: attach real loop devices. Without root and loop devices these tests print so and pass.
+//! Method: attach real loop devices. Without root rights or loop devices, these tests print a
+//! message and pass.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -28,7 +28,7 @@ impl DiskSpecs {
         self.immediate_read
     }
 
-    /// Returns the drive's memory; `None` if it neither keeps nor reads ahead anything.
+    /// Returns the drive's memory; `None` if the drive neither caches nor reads ahead.
     pub(crate) fn cache(&self) -> Option<Cache> {
         let write_back = self.write_back();
         let is_used = self.is_caching || write_back != WriteBack::Off;

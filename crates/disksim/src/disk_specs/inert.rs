@@ -20,13 +20,13 @@ const READ_AHEAD: &str = "Buffer continuous read";
 const EXTRA: &str = "Extra write disconnect";
 
 const RULES: [Rule; 10] = [
-    // Each sector is waited for in its order.
+    // The transfer waits for each sector in order.
     rule("Immediate buffer read", BY_SECTOR, 1),
     rule("Immediate buffer write", BY_SECTOR, 1),
     // DiskSim sets them to 0 after it has read the file.
     rule("Minimum read-ahead (blks)", READ_AHEAD, 0),
     rule("Maximum read-ahead (blks)", READ_AHEAD, 0),
-    // Without a mark, the quantity of which it is a share does not matter.
+    // Without a watermark, its unit does not matter.
     rule("Set watermark by reqsize", "High (read) water mark", 0),
     // Times of a disconnect that does not happen.
     rule("Extradisc command overhead", EXTRA, 0),

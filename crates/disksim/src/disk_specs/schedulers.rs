@@ -51,7 +51,7 @@ const POLICIES: [Policy; 28] = [
 pub(crate) struct SchedulerSpecs {
     /// The number of the policy.
     pub(crate) policy: u32,
-    /// 0: waiting gives a request no preference.
+    /// How waiting raises a request's preference; 0: not at all.
     pub(crate) timeout_scheme: u32,
     /// The seconds after which a request is preferred, or the weight of waiting.
     pub(crate) timeout: u32,

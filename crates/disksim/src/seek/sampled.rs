@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Samples a smooth curve with few points between which straight lines are close enough.
+//! Samples a smooth curve at few points, between which straight lines are close enough.
 
 /// The largest error of a straight line: less than the accuracy of any seek time.
 const ERROR_NS: u128 = 500;

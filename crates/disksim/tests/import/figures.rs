@@ -22,7 +22,7 @@ fn with_specs(from: &str, to: &str) -> Mechanics {
 #[test]
 fn every_figure_of_the_disk_is_where_it_belongs() {
     let mechanics = disk().mechanics();
-    // Each time plus 0.1 ms for the request, then doubled.
+    // Each time is increased by 0.1 ms for the request and then doubled.
     let overhead = Overhead {
         read_hit_after_read_ns: 220_000,
         read_hit_after_write_ns: 240_000,

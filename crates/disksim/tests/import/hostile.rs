@@ -18,7 +18,7 @@ const FILES: [(&str, &str); 5] = [
     ("d.parv", SYSTEM),
 ];
 
-/// Text to insert: signs of the language, out-of-range numbers, arbitrary text.
+/// Text to insert: punctuation marks of the language, out-of-range numbers, and arbitrary text.
 fn scraps() -> impl Strategy<Value = String> {
     let signs =
         ["{", "}", "[", "]", ",", "=", "#", "..", "source ", "d.model", " ", "\n", "-", "."];
@@ -106,8 +106,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The same test with the files of real disks, which have features that the invented disk
-    /// lacks.
+    /// Tests files of real disks, which have features that the invented disk lacks.
     #[test]
     fn changed_files_of_real_disks_are_imported_or_refused(
         which in 0..4_usize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Imports drives from DiskSim's parameter files: which files are used, what becomes of their
-//! figures, real files if present, and invalid texts.
+//! Imports drives from DiskSim's parameter files: which files are used, how their figures are
+//! converted, real files if present, and invalid texts.
 
 mod common;
 mod figures;

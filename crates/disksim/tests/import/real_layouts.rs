@@ -15,8 +15,8 @@ use crate::real::{drives, imported};
 /// The disks' files, each with the number of sectors in its layout and the number that the host can
 /// address.
 ///
-/// DiskSim counts the same. The Atlas III and the Cheetah 9LP keep the rest, at their ends, as
-/// spares; for the two disks with an index, the last sector of the index defines the number.
+/// DiskSim gives the same numbers. The Atlas III and the Cheetah 9LP keep the rest, at their ends,
+/// as spares; for the two disks with an index, the last sector of the index defines the number.
 const DISKS: [(&str, u64, u64); 5] = [
     ("atlas_III.diskspecs", 17_797_944, 17_783_250),
     ("cheetah9LP.diskspecs", 17_918_387, 17_783_240),
@@ -61,8 +61,8 @@ fn around(layout: &Layout, sector: u64) {
     }
 }
 
-/// Extents tile the whole disk; where one does not hold its whole track, there is a slip, a spare
-/// or an end, and the sectors around it are checked too.
+/// Extents tile the whole disk. Where an extent does not cover its whole track, there is a slip, a
+/// spare or an end, and the sectors around it are checked too.
 #[test]
 fn extents_tile_the_disk_and_slips_are_jumped_over() {
     for layout in layouts() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files that are used: given ones, ones beside them, and replacements.
+//! The files that are used: given files, files beside them, and replacements.
 
 use std::path::Path;
 

@@ -12,30 +12,30 @@ use tidegate_model::{Bytes, Duration};
 /// The mean distance between two cylinders, as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedDistance {
-    /// Cylinders, multiplied by the denominator.
+    /// The mean distance in cylinders, multiplied by `denominator`.
     pub numerator: u64,
     /// At least 1.
     pub denominator: u64,
 }
 
 impl ExpectedDistance {
-    /// Returns whole cylinders, rounded down.
+    /// Returns the distance in whole cylinders, rounded down.
     pub const fn floor(self) -> u64 {
         self.numerator / self.denominator
     }
 
-    /// Returns whole cylinders, rounded up.
+    /// Returns the distance in whole cylinders, rounded up.
     pub const fn ceil(self) -> u64 {
         self.numerator.div_ceil(self.denominator)
     }
 }
 
-/// Sectors that lie on tracks of one density.
+/// The sectors on tracks of one density.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Density {
-    /// Sectors of one track.
+    /// The number of sectors on one track.
     pub sectors_per_track: u32,
-    /// Sectors on all tracks of this density.
+    /// The number of sectors on all tracks of this density.
     pub sectors: u64,
 }
 
@@ -81,8 +81,8 @@ pub fn expected_seek_time_ceil(cylinders: u32, seek_time: impl Fn(u32) -> Durati
     Duration::from_ns(u64::try_from(ns).expect("a mean is not above the longest"))
 }
 
-/// Returns the expected time of the transfer of `size` at a random position, rounded up: too long
-/// by less than a nanosecond for each density.
+/// Returns the expected time of the transfer of `size` at a random position, rounded up. The result
+/// is too long by less than 1 ns for each density.
 ///
 /// # Equation
 /// 7.4.0.12: the sum over tracks of req.len / t_i.len * t_rotate^max * P(track = t_i), where P is

@@ -45,8 +45,8 @@ struct Prediction {
 #[derive(Debug)]
 struct InFlight {
     completed_at: Time,
-    /// When the drive's memory alone would have completed it; `None` for a write and without a
-    /// read cache.
+    /// When the request would have completed from the drive's memory alone; `None` for a write, or
+    /// if the drive has no read cache.
     hit_at: Option<Time>,
     /// The heads' state before the request.
     before: Heads,
@@ -207,8 +207,8 @@ impl AccessModel {
         Prediction { heads, completed_at: stream.end_at() + self.commands.completion(Op::Read) }
     }
 
-    /// Returns the heads on their way to the sector `next`, for a read with `cached` sectors in
-    /// memory.
+    /// Returns the state of the heads on their way to the sector `next`, for a read with `cached`
+    /// sectors in memory.
     fn set_out(&self, target: &Target, next: u64, (_is_ahead, cached): (bool, u64)) -> Heads {
         let (cylinder, head) = if cached == 0 {
             (target.cylinder, target.head)

@@ -24,20 +24,20 @@
 //! *Nearest first (SSTF).* When the drive chooses the k-th request for the heads, let `c_k` be the
 //! cylinder of the heads and `d_k` the distance to the nearest waiting request. Take any r choices
 //! with `d_k >= d`. At each of them except the first, the heads are within the stray s
-//! ([`InBatch::stray`]) of a request that was waiting at all earlier ones; and the request chosen
-//! last was waiting at all of them. So the r places `c_k` and the place of the request chosen last
-//! are pairwise at least `d - s` apart. Of r + 1 places on L cylinders, some two are at most
-//! `L / r` apart, so the r-th longest distance is at most `L / r + s`.
+//! ([`InBatch::stray`]) of a request that was waiting at all earlier choices, and the request
+//! chosen last was waiting at all r choices. So the r places `c_k` and the place of the request
+//! chosen last are pairwise at least `d - s` apart. Of r + 1 places on L cylinders, some two are at
+//! most `L / r` apart, so the r-th longest distance is at most `L / r + s`.
 //!
 //! *Shortest access first (SATF).* The chosen access takes no longer than an access to the nearest
-//! request, which is at most its movement and one turn. So the same distances count. But a request
-//! may be chosen for one angle and served at another: if it is chosen before its command is
-//! processed; if it is a read that begins in the middle of its sectors; if it is a write whose data
-//! are late; and after faults. In the first case only the last such request counts, because the
-//! services before it end before the commands are processed. Its movement is charged as the
-//! longest, so the r-th longest of all is at most `L / (r - 1) + s`. In the other cases the ceiling
-//! includes the time that the difference can cost. Requests of one batch wait equally long, so
-//! ageing changes nothing.
+//! request, which takes at most its movement and one turn. So the distances have the same bounds.
+//! But a request can be chosen for one angle and served at another: if it is chosen before its
+//! command is processed; if it is a read that begins in the middle of its sectors; if it is a write
+//! whose data are late; and after faults. In the first case only the last such request counts,
+//! because the services before it end before the commands are processed. Its movement is charged as
+//! the longest, so the r-th longest of all is at most `L / (r - 1) + s`. In the other cases the
+//! ceiling includes the time that the difference can cost. Requests of one batch wait equally long,
+//! so ageing changes nothing.
 //!
 //! *In a sweep (SCAN, C-LOOK, SCAN with SSTF).* Together the movements cross at most `2 L` and the
 //! strays, so the r-th longest crosses at most `2 L / r + s`.
@@ -51,11 +51,11 @@
 //! charged n times the longest service.
 //!
 //! *Starvation.* The order holds while no request has waited too long. If the bound of a batch
-//! reaches that time, the batch is charged n times the longest service, in any order.
+//! reaches the starvation time, the batch is charged n times the longest service, in any order.
 //!
 //! # Assumptions
-//! The drive is idle before the batch and gets no other request until the batch is complete; tags
-//! are simple.
+//! The drive is idle before the batch and gets no other request until the batch is complete. All
+//! tags are simple.
 //!
 //! # Source
 //! Own derivation. The dissertation's equation 7.4.1.7 has two long seeks and n short ones on a
@@ -72,7 +72,7 @@ use super::mechanism::Mechanism;
 pub struct BatchCeiling<'a> {
     mechanism: Mechanism,
     queue: &'a Queue,
-    /// The cylinders from one end to the other.
+    /// The number of cylinders that a full stroke crosses.
     stroke: u32,
     ops: Vec<Op>,
     in_batch: InBatch,
@@ -83,8 +83,8 @@ pub struct BatchCeiling<'a> {
 }
 
 impl<'a> BatchCeiling<'a> {
-    /// Returns the ceilings of batches of requests of these kinds, each of which is an operation
-    /// and a largest size; `None` if the disk's memory takes some of the requests.
+    /// Returns the ceilings of batches that consist of requests of these kinds; `None` if the
+    /// disk's memory takes some of the requests. A kind is an operation with a largest size.
     ///
     /// # Errors
     /// [`MechanicsError`] if the description is wrong.

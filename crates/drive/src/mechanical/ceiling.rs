@@ -45,19 +45,20 @@ use super::rotation::Angle;
 /// The longest time of one request, by its parts; see the module documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceiling {
-    /// From the submission until the heads can set out.
+    /// The time from the submission until the heads can set out.
     pub command: Duration,
     /// The longest seek or head switch, with settling.
     pub movement: Duration,
     /// One turn.
     pub rotation: Duration,
-    /// From the first sector's beginning to the last sector's end, with the changes of tracks.
+    /// The time from the first sector's beginning to the last sector's end, including track
+    /// changes.
     pub transfer: Duration,
-    /// The rest of the transfer to the host, or from it.
+    /// The time that the transfer to or from the host adds.
     pub bus: Duration,
-    /// From the last byte to the completion.
+    /// The time from the last byte to the completion.
     pub completion: Duration,
-    /// A recalibration and all retries.
+    /// The time of a recalibration and all retries.
     pub faults: Duration,
     /// The figures that bound a request within a batch.
     pub in_batch: InBatch,
@@ -86,9 +87,9 @@ impl Ceiling {
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// Linear in the zones and in the tracks of a cylinder, or of a range of cylinders that are read
-    /// surface by surface. A layout by index, with slips, with defects or with spares by ranges does
-    /// not repeat itself: then linear in the tracks of the disk.
+    /// The time is linear in the zones and in the tracks of a cylinder, or of a range of cylinders
+    /// that are read surface by surface. A layout by index, with slips, with defects or with spares
+    /// by ranges does not repeat itself: then the time is linear in the tracks of the disk.
     pub fn of(mechanics: &Mechanics, op: Op, size: Bytes) -> Result<Option<Self>, MechanicsError> {
         mechanics.check()?;
         let disk = Disk::new(mechanics, size)?;
@@ -396,8 +397,8 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// The number of periods on either side of a zone's beginning that are examined: in a serpentine
-/// order, a zone repeats itself after two.
+/// The number of periods examined on either side of a zone's beginning. In a serpentine order, the
+/// layout of a zone repeats after two periods.
 const PERIODS_EXAMINED: u64 = 4;
 
 /// Returns the number of cylinders after which the layout of each zone repeats (in a serpentine

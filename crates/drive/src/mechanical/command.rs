@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The time to process a command before any movement.
 //!
-//! It depends on the preceding command, and published figures leave the details open: the figures
-//! of hits "after a read" or "after a write" were taken in streams in which each hit continues the
-//! last command. So a hit that continues the last command gets the figure for a hit after its own
-//! kind, and any other hit gets the figure for a hit after the other kind. Measured traces show
-//! this: on a Seagate ST39102LW, continuing hits take 0.49 ms and hits elsewhere in the read-ahead
-//! data take 0.67 ms, the two figures of its parameter file.
+//! The time depends on the preceding command, and published figures leave the details open: the
+//! figures of hits "after a read" or "after a write" were taken in streams in which each hit
+//! continues the last command. So a hit that continues the last command gets the figure for a hit
+//! after its own kind, and any other hit gets the figure for a hit after the other kind. Measured
+//! traces show this: on a Seagate ST39102LW, continuing hits take 0.49 ms and hits elsewhere in the
+//! read-ahead data take 0.67 ms, the two figures of its parameter file.
 
 use tidegate_model::mechanics::Overhead;
 use tidegate_model::{Duration, Op};
@@ -66,7 +66,7 @@ impl Commands {
         })
     }
 
-    /// Returns the time before each transfer.
+    /// Returns the time that the drive takes to prepare data before each transfer.
     pub(crate) fn preparation(&self) -> Duration {
         Duration::from_ns(self.overhead.data_preparation_ns)
     }

@@ -40,7 +40,7 @@ use crate::{Completion, Drive};
 struct Active {
     /// When the heads are free for the next command.
     free_at: Time,
-    /// The number of the destage, if this is one.
+    /// The number of the destage that the heads carry out; `None` for a request.
     destage: Option<u64>,
     outcome: Outcome,
 }
@@ -49,7 +49,7 @@ struct Active {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PlannedCompletion {
     at: Time,
-    /// Completions of one instant are delivered in the order in which they were planned.
+    /// The order of planning, in which completions of one instant are delivered.
     number: u64,
     id: RequestId,
     failed: bool,
@@ -58,21 +58,21 @@ struct PlannedCompletion {
 /// A write that memory completed and that is not on the medium yet.
 #[derive(Debug, Clone, Copy)]
 struct Destage {
-    /// Its number in the queue.
+    /// The destage's number in the queue.
     pending: u64,
-    /// Its number among the writes that memory took.
+    /// The destage's number among the writes that memory took.
     number: u64,
     segment: usize,
-    /// When its first sector arrived from the host.
+    /// When the write's first sector arrived from the host.
     first_at: Time,
-    /// When its last sector arrived.
+    /// When the write's last sector arrived from the host.
     last_at: Time,
 }
 
 /// A write that waits for room in memory; meanwhile it also waits in the queue for the heads.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    /// Its number in the queue.
+    /// The write's number in the queue.
     pending: u64,
     request: Request,
     arrived: Time,
@@ -82,7 +82,7 @@ struct Waiting {
 #[derive(Debug, Clone, Copy)]
 struct Flush {
     id: RequestId,
-    /// The number of the first destage for which it does not wait.
+    /// The number of the first destage for which the flush does not wait.
     before: u64,
 }
 
@@ -113,14 +113,14 @@ pub struct MechanicalDrive {
     /// When commands began to wait for idle heads. The commands of one instant are one batch, so
     /// the heads start only at the host's next call.
     waiting_since: Option<Time>,
-    /// The heads' position, and what they read ahead when no command waits.
+    /// The heads' position, and the sectors that they read ahead when no command waits.
     reader: Reader,
     completions: BinaryHeap<Reverse<PlannedCompletion>>,
     completion_count: u64,
     destages: Vec<Destage>,
     destage_count: u64,
     flushes: Vec<Flush>,
-    /// Sorted by arrival.
+    /// The writes that wait for room in memory, sorted by arrival.
     waiting: Vec<Waiting>,
     /// Counts the commands that entered the queue.
     pending_count: u64,
@@ -169,7 +169,7 @@ impl MechanicalDrive {
         })
     }
 
-    /// Returns the layout of its sectors.
+    /// Returns the layout of the drive's sectors.
     pub fn layout(&self) -> &Layout {
         &self.mechanism.layout
     }
@@ -212,9 +212,9 @@ impl MechanicalDrive {
         self.queue.push(Pending { number, request, arrived: now, target });
     }
 
-    /// Serves a request that needs no heads; returns whether it did.
+    /// Serves a request from memory if it does not need the heads; returns whether it did.
     ///
-    /// An ordered request overtakes no other, and no other overtakes a waiting ordered request.
+    /// An ordered request overtakes no request, and no request overtakes a waiting ordered one.
     fn serve_from_memory(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
         let is_ordered = self.queue.honoured(request.tag) == Tag::Ordered;
         if is_ordered || self.queue.has_barrier() {
@@ -336,7 +336,8 @@ impl Drive for MechanicalDrive {
         self.set_out();
         loop {
             let completion_at = self.completions.peek().map(|Reverse(completion)| completion.at);
-            // Free heads first: they can add a completion at the same instant.
+            // Heads that become free are handled first: they can add a completion at the same
+            // instant.
             if let Some(active) = self.active
                 && active.free_at <= now
                 && completion_at.is_none_or(|at| active.free_at <= at)

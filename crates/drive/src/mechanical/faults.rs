@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Occasional faults at the medium: sectors that need another turn to be read, or cannot be read,
-//! and recalibrations. They are drawn from a seeded generator; a drive without faults draws
+//! and recalibrations. Faults are drawn from a seeded generator; a drive without faults draws
 //! nothing.
 
 use tidegate_model::mechanics::Faults;
@@ -13,7 +13,7 @@ pub(crate) struct AccessFault {
     pub(crate) turns: u32,
     /// The time of a recalibration before the access.
     pub(crate) recalibration: Duration,
-    /// Whether the sectors are correct in the end.
+    /// The outcome of the access after all retries.
     pub(crate) outcome: Outcome,
 }
 
@@ -22,7 +22,7 @@ impl AccessFault {
     const NONE: Self = Self { turns: 0, recalibration: Duration::ZERO, outcome: Outcome::Done };
 }
 
-/// Draws faults.
+/// Draws faults from a seeded generator.
 #[derive(Debug, Clone)]
 pub(crate) struct FaultSource {
     faults: Option<Faults>,

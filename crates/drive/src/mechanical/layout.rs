@@ -33,9 +33,9 @@ const CYLINDERS_MAX: u32 = 1 << 24;
 /// The capacity of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
-    /// Data sectors.
+    /// The number of data sectors.
     pub sectors: u64,
-    /// Cylinders up to the last one with data.
+    /// The number of cylinders up to the last one with data.
     pub cylinders: u32,
 }
 
@@ -68,9 +68,9 @@ pub struct Held {
 /// ```
 #[derive(Debug, Clone)]
 pub enum Layout {
-    /// Described by zones.
+    /// A layout described by zones.
     Zones(ZonedLayout),
-    /// Described by an index over tracks.
+    /// A layout described by an index over tracks.
     Index(IndexedLayout),
 }
 
@@ -94,7 +94,7 @@ impl Layout {
     /// states.
     ///
     /// # Errors
-    /// [`MechanicsError`] with any other fault and its place in the description.
+    /// [`MechanicsError`] with any fault except a wrong capacity, and its place in the description.
     pub fn held(mechanics: &Mechanics) -> Result<Held, MechanicsError> {
         let layout = Self::full(mechanics, CYLINDERS_MAX)?;
         let cylinders = match &layout {

@@ -42,12 +42,12 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Returns the arm's position afterwards.
+    /// Returns the arm's position after the piece.
     pub(crate) fn arm(&self) -> Arm {
         Arm { cylinder: self.extent.cylinder, head: self.extent.head }
     }
 
-    /// Returns the sector after the last.
+    /// Returns the number of the sector after the piece's last.
     pub(crate) fn end(&self) -> u64 {
         self.extent.start.get() + u64::from(self.extent.sectors)
     }

@@ -2,16 +2,16 @@
 //! The drive's own queue: the requests it holds and which one it serves next.
 //!
 //! In order of precedence:
-//! 1. *Head of queue.* Such a request is next; if there are several, the last to arrive, as in
-//!    SCSI-2. It overtakes every other request, even one that has waited too long: a host that
-//!    sends only such requests starves the others intentionally.
+//! 1. *Head of queue.* A head-of-queue request is next; if there are several, the last to arrive is
+//!    next, as in SCSI-2. It overtakes every other request, even one that has waited too long: a
+//!    host that sends only head-of-queue requests starves the others intentionally.
 //! 2. *Starvation.* Otherwise the oldest request is next if it has waited for at least
 //!    `starvation_ns`. So of several starved requests the one that waited longest is next.
 //! 3. *Ordered.* Otherwise, if the oldest request is ordered, it is next. If not, only requests
 //!    that arrived before the first ordered one are eligible. Rules 2 and 3 never conflict: the
 //!    oldest request is never behind a barrier.
-//! 4. *Priority.* If some eligible requests have priority, all others are not eligible.
-//! 5. *The scheduler* chooses among the eligible requests; of equals, the first to arrive.
+//! 4. *Priority.* If some eligible requests have priority, only those remain eligible.
+//! 5. *The scheduler* chooses among the eligible requests; among equals, the first to arrive.
 //!
 //! ```text
 //!   oldest                                      youngest
@@ -56,7 +56,7 @@ pub(crate) struct DiskQueue {
     barrier_count: usize,
     /// The number of priority requests in `pending`.
     priority_count: usize,
-    /// The cylinder of the last served request, while others wait.
+    /// The cylinder of the last served request; `None` if no other request waited then.
     sweep: Option<u32>,
     starvation: Option<Duration>,
     honours_priority: bool,
@@ -79,13 +79,13 @@ impl DiskQueue {
         }
     }
 
-    /// Returns how many requests it holds; the drive keeps its own count.
+    /// Returns how many requests the queue holds; the drive keeps its own count.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.pending.len() + self.head_of_queue.len()
     }
 
-    /// Returns whether it holds no request.
+    /// Returns whether the queue holds no request.
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty() && self.head_of_queue.is_empty()
     }
@@ -93,7 +93,7 @@ impl DiskQueue {
     /// Adds a request.
     ///
     /// # Panics
-    /// If it arrived before a request already held in the same list.
+    /// If the request arrived before another request of the same list.
     pub(crate) fn push(&mut self, mut pending: Pending) {
         pending.request.tag = self.honoured(pending.request.tag);
         match pending.request.tag {
@@ -122,16 +122,16 @@ impl DiskQueue {
         self.barrier_count > 0
     }
 
-    /// Removes the next request to serve, with the arm at `cylinder`; `None` from an empty queue.
+    /// Removes the next request to serve, with the arm at `cylinder`; `None` if the queue is empty.
     ///
     /// `reach` returns the time from `now` until a request's first sector is under its head.
     ///
     /// # Complexity
-    /// O(queue): one look at each tag if any is not simple; one move of the requests younger than
-    /// the chosen one. Schedulers by access call [`Reach::access_min`] at most once for each
-    /// eligible request and [`Reach::access`] once for each that this bound does not rule out;
-    /// other schedulers call neither. A request chosen by rules 1 to 3 needs no look at the others.
-    /// Nothing is allocated.
+    /// Linear in the queue: each tag is read once if any tag is not simple, and the requests
+    /// younger than the chosen one are moved once. Schedulers by access call [`Reach::access_min`]
+    /// at most once for each eligible request and [`Reach::access`] once for each that this bound
+    /// does not rule out; other schedulers call neither. A choice by rules 1 to 3 does not examine
+    /// the other requests. Nothing is allocated.
     pub(crate) fn take(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let taken = match self.head_of_queue.pop() {
             Some(head) => head,

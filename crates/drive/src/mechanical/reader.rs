@@ -30,7 +30,7 @@ pub(crate) struct Reader {
     free_at: Time,
     /// The piece that is passing, if it has not passed entirely.
     piece: Option<Piece>,
-    /// Where read-ahead stops, as far as it has been computed.
+    /// The sector at which read-ahead stops, as last computed.
     limit: u64,
     /// The end of a read that `limit` does not cover yet, with the start of its segment.
     behind: Option<(u64, u64)>,
@@ -57,8 +57,8 @@ impl Reader {
         }
     }
 
-    /// Reads up to the sector `end` for the host. `known` holds the first sectors of the read on
-    /// their track, if they were already looked up.
+    /// Reads up to the sector `end` for the host. `known` is the extent at the beginning of the
+    /// read, if it was already looked up.
     pub(crate) fn read(
         &mut self,
         mechanism: &Mechanism,
@@ -89,8 +89,8 @@ impl Reader {
         }
     }
 
-    /// Returns whether this sector was read ahead or is next: a read that begins there does not
-    /// wait for the platter.
+    /// Returns whether this sector was read ahead or is next, so that a read that begins there does
+    /// not wait for the platter.
     pub(crate) fn is_ahead(&self, sector: Lba) -> bool {
         self.ahead().contains(&sector.get())
     }
@@ -180,7 +180,7 @@ impl Reader {
         }
     }
 
-    /// Reads ahead up to `now` or as far as the rule allows.
+    /// Reads ahead up to `now` or as far as the drive's read-ahead rule allows.
     pub(crate) fn read_ahead(&mut self, mechanism: &Mechanism, cache: &Cache, now: Time) {
         if self.free_at >= now || self.stands {
             return;
@@ -245,8 +245,8 @@ fn limit(layout: &Layout, cache: &Cache, end: u64, segment_start: u64) -> u64 {
     limit.min(layout.sectors())
 }
 
-/// Returns the end of the track, or of the next one if the segment begins on an earlier track: the
-/// host then reads sequentially.
+/// Returns the end of the track, or of the next one if the segment begins on an earlier track,
+/// because the host then reads sequentially.
 fn adaptive_limit(track: &Extent, segment_start: u64) -> u64 {
     let came_along = segment_start < track.track_begin.get();
     let further = if came_along { u64::from(track.sectors_per_track) } else { 0 };

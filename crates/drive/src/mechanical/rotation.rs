@@ -37,7 +37,7 @@ impl Angle {
         Self(u64::try_from(units).expect("an angle of too many turns"))
     }
 
-    /// Returns the same direction, below one turn.
+    /// Returns the angle without whole turns: the same direction, below one turn.
     #[must_use]
     pub const fn wrapped(self) -> Self {
         Self(self.0 % Self::TURN.0)
@@ -95,7 +95,7 @@ impl Rotation {
         self.wait_for(angle.after(self.phase(from)))
     }
 
-    /// Returns the time until the platter has turned by `left`, rounded in the same way.
+    /// Returns the time until the platter has turned by `left`, rounded as in [`Self::wait`].
     pub(super) fn wait_for(self, left: Angle) -> Duration {
         if Angle::TURN.0 - left.0 < self.rpm {
             return Duration::ZERO;

@@ -28,8 +28,8 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Returns the fastest such order through `first` and the following sectors up to `end`, if
-    /// they lie on two tracks and it ends before the sequential order.
+    /// Returns the fastest such order through `first` and the following sectors up to `end`; `None`
+    /// if they do not lie on two tracks, or if the sequential order ends no later.
     pub(crate) fn of(
         mechanism: &Mechanism,
         (arm, free_at): (Arm, Time),
@@ -76,7 +76,7 @@ impl RoundTrip {
         self.last().end_at
     }
 
-    /// Returns the arm's position afterwards.
+    /// Returns the arm's position after the read.
     pub(crate) fn arm(&self) -> Arm {
         self.last().arm()
     }
@@ -90,7 +90,8 @@ impl RoundTrip {
             add(&self.other);
         }
         self.front.iter().for_each(&mut add);
-        // These passed the head earlier, so their times no longer delay the stream.
+        // The sectors added below passed the head earlier, so their times no longer delay the
+        // stream.
         add(&self.tail);
         if !self.begins_on_second {
             add(&self.other);

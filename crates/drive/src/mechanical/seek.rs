@@ -2,7 +2,7 @@
 //! The time of a seek as a function of its distance.
 //!
 //! Times are rounded up to a nanosecond. Between measured points the curve is linear, as in
-//! DiskSim. The curve need not rise: measurements have dents.
+//! DiskSim. The curve can fall in places, because measurements have dents.
 
 mod floors;
 mod formula;
@@ -40,7 +40,7 @@ pub struct SeekCurve {
 
 #[derive(Debug, Clone)]
 enum Shape {
-    /// The n-th number is where the n-th piece begins.
+    /// The distances at which the pieces begin, and the pieces.
     Pieces(Steps, Vec<Piece>),
     Formula(Formula),
 }
@@ -158,7 +158,7 @@ impl Shape {
     }
 
     /// Returns the shortest time of the distances from `first` to `last`, neither of which is 0:
-    /// the time at one of the two or at a point between them.
+    /// the time at either end or at a point between them.
     fn least_ns(&self, first: u32, last: u32) -> u64 {
         let ends = self.time_ns(first).min(self.time_ns(last));
         let Self::Pieces(starts, pieces) = self else { return ends };
@@ -264,7 +264,8 @@ fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
     Ok(Shape::Pieces(starts, pieces))
 }
 
-/// Returns span, change and its direction from a point to the next.
+/// Returns the distance between two points, the difference of their times, and whether the time
+/// falls.
 fn slope(
     from: u32,
     ns: u32,

@@ -61,7 +61,8 @@ pub(crate) struct Hit {
 #[derive(Debug, Clone)]
 pub(crate) struct Segments {
     list: Vec<Segment>,
-    /// The least recently used segment comes first; segments never used are in order.
+    /// The least recently used segment comes first; segments never used are in the order of
+    /// indices.
     by_use: Vec<usize>,
     by_start: ByStart,
     sectors_max: u64,
@@ -100,8 +101,8 @@ impl Segments {
         self.list.iter().filter(|segment| segment.dirty_count > 0).count()
     }
 
-    /// Returns the segment that holds the most sectors of `read` from its first on; of equals, the
-    /// one with the lowest index.
+    /// Returns the segment that holds the most sectors of `read`, counted from its first sector;
+    /// among equals, the one with the lowest index.
     pub(crate) fn find(&self, read: &Range<u64>) -> Option<Hit> {
         let near = self.by_start.near(read.start, self.sectors_max);
         let hits = near.filter_map(|index| {
@@ -123,13 +124,13 @@ impl Segments {
 
     /// Records that this segment was used just now.
     pub(crate) fn touch(&mut self, index: usize) {
-        // Searched from the end: a segment is usually used again soon.
+        // The search begins at the end, because a segment is usually used again soon.
         let place = self.by_use.iter().rposition(|&each| each == index);
         self.by_use[place.expect("every segment is in it")..].rotate_left(1);
     }
 
-    /// Takes a segment for a read from `start` on; `None` while all hold data that are not on the
-    /// medium yet.
+    /// Takes a segment for a read from `start` on; `None` while all segments hold data that are not
+    /// on the medium yet.
     pub(crate) fn take_for_read(&mut self, start: u64) -> Option<usize> {
         let first = usize::from(self.write_apart);
         let index = self.oldest(&(first..self.list.len()))?;
@@ -160,13 +161,14 @@ impl Segments {
     fn take(&mut self, index: usize, start: u64, is_written: bool) -> usize {
         self.set(index, start..start);
         self.list[index].is_written = is_written;
-        // Searched from the beginning: a segment that is taken was used long ago.
+        // The search begins at the front, because a segment that is taken was used long ago.
         let place = self.by_use.iter().position(|&each| each == index);
         self.by_use[place.expect("every segment is in it")..].rotate_left(1);
         index
     }
 
-    /// Changes what a segment holds; every such change goes through here.
+    /// Changes the sectors that a segment holds. Every change uses this method, so that `by_start`
+    /// stays correct.
     fn set(&mut self, index: usize, sectors: Range<u64>) {
         let before = mem::replace(&mut self.list[index].sectors, sectors);
         self.by_start.change(index, &before, &self.list[index].sectors);

@@ -8,7 +8,7 @@ use tidegate_model::{Duration, Time};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream {
     sector_ps: u64,
-    /// When the last sector added so far ends.
+    /// When the transfer of the last sector added so far ends.
     end_at: Time,
     /// The gate, while the transfer waits for enough sectors.
     gate: Option<Gate>,
@@ -21,7 +21,8 @@ struct Gate {
     sectors: u64,
     /// The number of sectors that are ready.
     ready: u64,
-    /// When the last of them was ready: sectors are added in the host's order, not in time order.
+    /// The latest instant at which one of the ready sectors became ready. Sectors are added in the
+    /// host's order, not in time order.
     ready_at: Time,
     delay: Duration,
 }
@@ -84,7 +85,7 @@ impl Stream {
         false
     }
 
-    /// Returns when the last sector added so far ends.
+    /// Returns when the transfer of the last sector added so far ends.
     pub(crate) fn end_at(self) -> Time {
         self.end_at
     }
@@ -137,7 +138,8 @@ mod tests {
         let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));
         stream.add(4, at(1), at(4));
         assert_eq!(stream.end_at(), at(0), "held");
-        // The sixth sector is the second of these: ready at 20; 3 us later 4 + 10 are sent.
+        // The sixth sector is the second of these and is ready at 20 us; 3 us later, the transfer
+        // of all 14 begins.
         stream.add(10, at(10), at(100));
         assert_eq!(stream.end_at(), at(101));
         let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));

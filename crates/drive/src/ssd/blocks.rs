@@ -23,7 +23,7 @@ struct Open {
 /// # Invariants
 /// - Every block is in exactly one of `free`, `host`, `copies` and `full`, or held by the
 ///   collector.
-/// - A block is open until its last row is programmed and is not collected before.
+/// - A block stays open until its last row is programmed, and is not collected before that.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     die: u32,

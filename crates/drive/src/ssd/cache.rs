@@ -23,7 +23,7 @@ pub(super) struct Slot(pub(super) u32);
 #[derive(Debug, Clone, Copy)]
 struct Cached {
     unit: Unit,
-    /// The write that completes only when the unit is programmed.
+    /// The write that completes only when the unit is programmed, if any.
     waiter: Option<Ticket>,
     round: Round,
     is_pending: bool,
@@ -78,8 +78,8 @@ impl WriteCache {
         self.waiting.front().copied().filter(|_| self.room() > 0)
     }
 
-    /// Reserves room for `units` of the write that has waited longest, or for as many as fit;
-    /// returns how many. The write stops waiting once all its units have room.
+    /// Reserves room for `units` units of the write that has waited longest, or for those that fit;
+    /// returns the number reserved. The write stops waiting once all its units have room.
     pub(super) fn promise(&mut self, units: u32) -> u32 {
         let promised = units.min(self.room());
         self.promised += promised;

@@ -65,7 +65,7 @@ impl Collector {
         self.pace.has_credit()
     }
 
-    /// Begins with a block of a die, which holds `valid` valid units.
+    /// Begins to collect a block of a die; the block holds `valid` valid units.
     pub(super) fn begin(&mut self, die: u32, victim: u32, valid: u32, geometry: &Geometry) {
         self.victim = Some(victim);
         self.stripes = geometry.stripes(die, victim);
@@ -88,13 +88,13 @@ impl Collector {
         }
     }
 
-    /// Gathers the units of the stripe read that are still valid.
+    /// Gathers the still valid units of the stripe that was read.
     pub(super) fn gather(&mut self, mapping: &Mapping, geometry: &Geometry) {
         let stripe = self.reading.take().expect("a stripe was read");
         self.gathered.extend(valid_units(stripe, mapping, geometry));
     }
 
-    /// Moves as many gathered units as fit into the row that begins at `start`.
+    /// Moves gathered units into the row that begins at `start`, up to a full row.
     pub(super) fn fill_row(&mut self, start: Address, geometry: &Geometry) {
         let count = self.gathered.len().min(geometry.units_per_row as usize);
         self.row.begin(start, geometry);

@@ -29,7 +29,7 @@ pub(super) struct PageRead {
     pub(super) stripe: Stripe,
     /// The number of units that cross the channel.
     pub(super) units: u32,
-    /// The number of their bytes that go to the host.
+    /// The number of these units' bytes that go to the host.
     pub(super) bytes: u32,
 }
 
@@ -53,7 +53,7 @@ impl Job {
     }
 }
 
-/// How long jobs take, and how many reads may go first.
+/// The durations of jobs, and the number of reads that may go before other work.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
     read: Vec<Duration>,
@@ -101,9 +101,9 @@ struct Suspended {
 #[derive(Debug, Clone, Default)]
 pub(super) struct DieQueue {
     reads: VecDeque<PageRead>,
-    /// At most one host row.
+    /// The waiting host row, if any.
     host: Option<Job>,
-    /// At most one step of garbage collection.
+    /// The waiting step of garbage collection, if any.
     collector: Option<Job>,
     running: Option<Running>,
     suspended: Option<Suspended>,
@@ -152,7 +152,7 @@ impl DieQueue {
         self.suspended.is_some() || self.host.is_some() || self.collector.is_some()
     }
 
-    /// Starts the next job if the die is free; returns when it ends, and in which turn.
+    /// Starts the next job if the die is free; returns when the job ends, and its turn.
     pub(super) fn start(
         &mut self,
         now: Time,

@@ -25,8 +25,8 @@ impl Address {
     }
 }
 
-/// The pages at the same position in all planes of a die, which one read fetches; numbered
-/// through all dies.
+/// The pages at the same position in all planes of a die, which one read fetches together. Stripes
+/// are numbered across all dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stripe(pub(super) u32);
 
@@ -83,7 +83,8 @@ impl Geometry {
         Stripe(address.0 / self.units_per_stripe)
     }
 
-    /// Returns which page of its row a stripe is: read times differ between pages.
+    /// Returns the index of a stripe within its row, because read times differ between a row's
+    /// pages.
     pub(super) fn page_kind(&self, stripe: Stripe) -> usize {
         (stripe.0 % self.stripes_per_row) as usize
     }

@@ -17,8 +17,8 @@ impl SerialLine {
         Self { bytes_per_s, free_at: Time::ZERO }
     }
 
-    /// Appends a transfer of `bytes`, which takes `more` time in addition, to the line's queue;
-    /// returns when it ends. `now` never decreases.
+    /// Appends a transfer of `bytes` to the line's queue; it takes `more` in addition to the time
+    /// of the bytes. Returns when it ends. `now` never decreases.
     pub(super) fn transfer(&mut self, now: Time, bytes: u64, more: Duration) -> Time {
         self.free_at = self.free_at.max(now) + time(bytes, self.bytes_per_s) + more;
         self.free_at
@@ -30,7 +30,7 @@ pub(super) fn time(bytes: u64, bytes_per_s: u64) -> Duration {
     const SECOND_NS: u64 = 1_000_000_000;
     let ns = match bytes.checked_mul(SECOND_NS) {
         Some(product) => product.div_ceil(bytes_per_s),
-        // More than 18 GB at once.
+        // For more than 18 GB at once, the product overflows.
         None => bytes.div_ceil(bytes_per_s).saturating_mul(SECOND_NS),
     };
     Duration::from_ns(ns)
@@ -39,7 +39,7 @@ pub(super) fn time(bytes: u64, bytes_per_s: u64) -> Duration {
 /// The link to the host.
 #[derive(Debug, Clone)]
 pub(super) struct HostLink {
-    /// To the host; both directions if the link is not full-duplex.
+    /// The line to the host; it serves both directions if the link is not full-duplex.
     up: SerialLine,
     down: SerialLine,
     command: Duration,

@@ -12,10 +12,10 @@
 /// The progress of a collection, and the rows that the host may still write (`credit`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
-    /// Rows to copy from the present victim.
+    /// The rows to copy from the present victim.
     copies: u32,
     copied: u32,
-    /// Rows gained by erasing it.
+    /// The rows gained by erasing the victim.
     gain: u32,
     granted: u32,
     credit: u32,

@@ -15,7 +15,7 @@ use super::blocks::Blocks;
 use super::geometry::{Address, Geometry, Unit};
 use super::mapping::{Mapping, UnitLocation};
 
-/// Fills the drive as its section of the drive file says; `dies` must belong to an empty drive.
+/// Fills the drive as its `[ssd]` section describes; `dies` must belong to an empty drive.
 pub(super) fn prefill(
     ssd: &Ssd,
     geometry: &Geometry,
@@ -111,8 +111,8 @@ impl Filler<'_> {
     }
 }
 
-/// The number of valid units in each block of a die, the oldest block first: on a straight line,
-/// with an exact total.
+/// The number of valid units in each block of a die, the oldest block first. The numbers lie on a
+/// straight line and have an exact total.
 ///
 /// # Equation
 /// With U units in n blocks the mean is m = U/n; the youngest block has t = min(units of a block,

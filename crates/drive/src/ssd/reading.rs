@@ -81,7 +81,7 @@ impl SsdDrive {
     }
 }
 
-/// Adds a unit to the last read if one page read fetches both.
+/// Adds a unit to the last page read if that read fetches the unit too; otherwise adds a page read.
 fn push_unit(reads: &mut Vec<PageRead>, unit: PageRead) {
     match reads.last_mut() {
         Some(last) if last.stripe == unit.stripe => {

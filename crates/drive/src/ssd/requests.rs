@@ -27,13 +27,13 @@ pub(super) enum RequestKind {
 pub(super) struct Active {
     pub(super) id: RequestId,
     pub(super) kind: RequestKind,
-    /// The bytes that it addresses.
+    /// The bytes that the request addresses.
     pub(super) bytes: Range<u64>,
     /// The number of a write's units that have reserved room in the cache.
     pub(super) admitted_count: u32,
     /// The number of a write's units that have reached the cache.
     pub(super) received_count: u32,
-    /// Remaining parts: pages to be read, units to be programmed.
+    /// The remaining parts: pages to be read, or units to be programmed.
     pub(super) parts_left: u32,
 }
 
@@ -57,17 +57,17 @@ impl Active {
         Self { id, kind, bytes: 0..0, admitted_count: 0, received_count: 0, parts_left: 0 }
     }
 
-    /// Returns the units that it touches.
+    /// Returns the units that the request touches.
     ///
     /// # Panics
-    /// If it is beyond the end of the drive.
+    /// If the request is beyond the end of the drive.
     pub(super) fn units(&self, unit_bytes: u32) -> Range<u32> {
         let unit_bytes = u64::from(unit_bytes);
         let number = |unit: u64| u32::try_from(unit).expect("a unit of the drive");
         number(self.bytes.start / unit_bytes)..number(self.bytes.end.div_ceil(unit_bytes))
     }
 
-    /// Returns how many of its bytes are in a unit.
+    /// Returns how many of the request's bytes are in a unit.
     pub(super) fn bytes_in(&self, unit: Unit, unit_bytes: u32) -> u32 {
         let begin = u64::from(unit.0) * u64::from(unit_bytes);
         let end = (begin + u64::from(unit_bytes)).min(self.bytes.end);

@@ -3,7 +3,7 @@
 
 use super::geometry::{Address, Geometry};
 
-/// A row that is being written; missing units at its end stay empty.
+/// A row that is being written; if it is not full, the units at its end stay empty.
 #[derive(Debug, Clone)]
 pub(super) struct Row<T> {
     start: Address,

@@ -25,7 +25,7 @@ impl SsdDrive {
         self.push_reads();
     }
 
-    /// Fills `reads` with the units that a write changes partly: they are read first.
+    /// Fills `reads` with the units that a write changes only in part: they must be read first.
     fn find_edges(&mut self, ticket: Ticket) {
         let unit_bytes = self.params.geometry.unit_bytes;
         let active = self.requests.get(ticket);

@@ -32,8 +32,8 @@ impl<D: Drive> Checked<D> {
         self.depth - self.held.len()
     }
 
-    /// Submits requests; those for which the drive has no room are dropped. Returns how many it
-    /// took.
+    /// Submits requests; those for which the drive has no room are dropped. Returns how many the
+    /// drive took.
     pub(crate) fn submit(&mut self, batch: &[Request]) -> usize {
         let batch = &batch[..batch.len().min(self.room())];
         for request in batch {
@@ -48,7 +48,7 @@ impl<D: Drive> Checked<D> {
         assert!(self.held.insert(id), "{id:?} is outstanding");
     }
 
-    /// Lets the drive do all that is due, event by event, up to this instant.
+    /// Advances the drive, event by event, up to this instant.
     pub(crate) fn go_to(&mut self, until: Time) {
         let mut steps = 0..STEPS_MAX;
         while let Some(at) = self.next_event().filter(|&at| at <= until) {
@@ -62,7 +62,7 @@ impl<D: Drive> Checked<D> {
         assert_eq!(self.done.len(), known, "at {until:?}, without an event");
     }
 
-    /// Goes to the drive's next event, if there is one.
+    /// Advances to the drive's next event, if there is one.
     pub(crate) fn step(&mut self) {
         let known = self.done.len();
         let at = self.next_event().unwrap_or(self.now);
@@ -72,7 +72,7 @@ impl<D: Drive> Checked<D> {
         }
     }
 
-    /// Calls the drive's `advance` at this instant, and not before, and checks what it returns.
+    /// Calls the drive's `advance` once for this instant and checks the completions.
     pub(crate) fn advance(&mut self, to: Time) {
         let known = self.done.len();
         self.drive.advance(to, &mut self.done);
@@ -83,7 +83,7 @@ impl<D: Drive> Checked<D> {
         self.now = to;
     }
 
-    /// Returns the drive's next event; there is one while it holds requests.
+    /// Returns the drive's next event; asserts that there is one while the drive holds requests.
     fn next_event(&self) -> Option<Time> {
         let event = self.drive.next_event();
         assert!(event.is_some() || self.held.is_empty(), "{:?} are forgotten", self.held);

@@ -15,8 +15,8 @@ use tidegate_model::{BatchTable, Outcome, Request, Time};
 use super::overruns::{Overruns, TableWatch};
 use crate::observer::Observer;
 
-/// Compares the requests in flight after a dispatch with drain(q). The time runs from the last
-/// dispatch.
+/// Compares the time that requests stay in flight after a dispatch with drain(q). The time runs
+/// from the last dispatch.
 #[derive(Debug, PartialEq)]
 pub struct DrainWatch(TableWatch);
 

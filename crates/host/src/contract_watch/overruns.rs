@@ -8,7 +8,7 @@ use tidegate_model::{BatchTable, Duration, Time};
 pub struct Overruns {
     /// The number of times that the contract applied.
     pub observed: u64,
-    /// The number of times that the drive exceeded it.
+    /// The number of times that the drive broke the contract.
     pub overruns: u64,
     /// The number of these overruns that the verdict tolerates.
     pub tolerated: u64,
@@ -74,7 +74,7 @@ impl Clock {
 #[derive(Debug, PartialEq)]
 pub(super) struct TableWatch {
     table: BatchTable,
-    /// The longest times that void no proof.
+    /// For each number of requests, the longest time that voids no proof.
     tolerated: BatchTable,
     pub(super) in_flight_count: u32,
     /// The clock of the requests in flight, if they can be compared.

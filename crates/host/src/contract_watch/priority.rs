@@ -2,9 +2,9 @@
 //! Compares the service times of requests that have drive priority with the drive's measured times
 //! for such requests.
 //!
-//! A round is the requests with priority of one batch. It can be compared only if no other request
-//! with priority was in flight when it was dispatched, and only until another round joins it;
-//! requests without priority do not matter.
+//! A round consists of the priority requests of one batch. It can be compared only if no other
+//! request with priority was in flight when it was dispatched, and only until another round joins
+//! it; requests without priority do not matter.
 
 use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
 

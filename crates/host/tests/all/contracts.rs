@@ -165,7 +165,7 @@ fn overruns_within_the_tolerance_are_counted_apart() {
             assert_eq!(seen.has_void(), excess == 4);
         }
     }
-    // A clock that is read twice: first within the tolerance, then beyond it.
+    // This clock is read twice: first within the tolerance, then beyond it.
     let mut watch = ContractWatch::new(&limits);
     send(&mut watch, 0, &[0, 1], Tag::Simple);
     back(&mut watch, 17, 0, Tag::Simple);

@@ -103,7 +103,7 @@ fn each_reason_is_found() {
     }
 }
 
-/// A shell that runs the printed command passes the table on as it is.
+/// A shell that runs the printed command passes the table on unchanged.
 #[test]
 fn a_printed_command_keeps_backslashes() {
     let mut case = Case::new();

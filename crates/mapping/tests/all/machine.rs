@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: obstacles, groups and names are found on a machine. Method: a small machine is laid out in a
-//! folder.
+//! Goal: obstacles, groups and names are found on a machine. Method: a small machine is laid out in
+//! a folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -79,7 +79,7 @@ fn the_module_is_loaded_or_listed() {
 
 #[test]
 fn what_concerns_the_scheduler_alone_is_no_obstacle() {
-    // No depth of an adapter, no aging, a write cache: each keeps `tune` from the disk.
+    // No depth of an adapter, no aging, a write cache: `tune` refuses the disk for each of these.
     let machine = Machine::new();
     assert!(machine.disk().refusals(&DEMAND, None).len() > 1);
     assert_eq!(machine.obstacles(), []);
@@ -122,7 +122,7 @@ fn each_obstacle_is_found() {
     }
 }
 
-/// The permanent names `A B` and `A/B` have the same letters.
+/// The permanent names `A B` and `A/B` differ only in a character that is not a letter.
 #[test]
 fn a_mapping_is_known_by_its_disk() {
     let machine = Machine::new();

@@ -59,8 +59,8 @@ fn no_bound_is_below_the_true_worst_case() {
     assert!(report.searched >= 2_000, "too few systems were searched");
 }
 
-/// The bounds where responses are as long as the periods, or one tick shorter or longer: there a
-/// task can have two pending jobs instead of one.
+/// Tests the bounds where responses are as long as the periods, or one tick shorter or longer:
+/// there a task can have two pending jobs instead of one.
 #[test]
 fn no_bound_is_below_the_true_worst_case_at_the_edge() {
     Attack {
@@ -111,7 +111,7 @@ fn no_bound_is_below_the_true_worst_case_with_best_effort() {
     .run();
 }
 
-/// One request at a time in release order.
+/// Tests the service of one request at a time in release order.
 #[test]
 fn one_at_a_time_fifo_is_exact() {
     Attack {
@@ -126,7 +126,7 @@ fn one_at_a_time_fifo_is_exact() {
     .run();
 }
 
-/// One request at a time, with best effort that circulates in the same queue.
+/// Tests the service of one request at a time, with best effort that circulates in the same queue.
 #[test]
 fn no_fifo_bound_is_below_the_true_worst_case_with_best_effort() {
     let with_one = Attack {
@@ -159,7 +159,8 @@ fn fifo_with_best_effort(system: &System, outstanding: u64) -> Result<Vec<Verdic
     fifo::responses_with_best_effort(system, &ahead)
 }
 
-/// One request at a time by deadline, with deadlines shorter and longer than the periods.
+/// Tests the service of one request at a time by deadline, with deadlines shorter and longer than
+/// the periods.
 #[test]
 fn no_edf_bound_is_below_the_true_worst_case() {
     Attack {
@@ -179,7 +180,7 @@ fn no_edf_bound_is_below_the_true_worst_case() {
     .run();
 }
 
-/// EDF, where all deadlines in one window count as equal; windows are as wide as b(1).
+/// Tests EDF where all deadlines in one window count as equal; windows are as wide as b(1).
 #[test]
 fn no_bound_of_edf_in_windows_is_below_the_true_worst_case() {
     Attack {
@@ -201,8 +202,8 @@ fn no_bound_of_edf_in_windows_is_below_the_true_worst_case() {
     .run();
 }
 
-/// Goal: whatever a certificate claims, `verify` accepts only bounds that hold. Method: certificates
-/// with random claims near the true worst case, many of them below it.
+/// Goal: whatever a certificate claims, `verify` accepts only bounds that hold. Method:
+/// certificates with random claims near the true worst case, many of them below it.
 #[test]
 fn no_accepted_certificate_is_below_the_true_worst_case() {
     let (mut accepted, mut refused) = (0, 0);

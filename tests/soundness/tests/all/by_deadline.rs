@@ -40,7 +40,7 @@ fn trial_in_windows(number: u64, load: Load) -> Trial {
     Trial::new(number, name, workload, releases, JOBS)
 }
 
-/// Serves the earliest window, and in it the latest deadline first.
+/// Serves the earliest window first, and within it the latest deadline first.
 #[derive(Debug)]
 struct LatestOfWindow {
     queued: Vec<Request>,
@@ -157,7 +157,8 @@ fn an_optimistic_bound_by_deadline_is_caught() {
     }
 }
 
-/// Canary: `g-edf`, which serves the requests of a group of near deadlines by size and position.
+/// Canary: `g-edf`, which serves the requests of a group of near deadlines by size and position, is
+/// caught.
 #[test]
 fn a_policy_that_looks_beyond_the_earliest_due_is_caught() {
     assert_caught("groups of near deadlines", PolicyName::Edf, |trial| {

@@ -88,7 +88,7 @@ fn bounds_that_forget_something_are_caught() {
     };
     let one_less = |system: &CostLimitedSystem, bound: u64| bound - system.positioning_max.ns();
     println!("one A less: caught by {}", caught(one_less).expect("each batch has its A"));
-    // A bound that counts batches as if only cost limited them, not the number of requests.
+    // This bound counts batches as if only cost limited them, not the number of requests.
     let by_cost_alone = |system: &CostLimitedSystem, bound: u64| {
         let many = CostLimitedSystem { batch_max: u32::MAX, ..system.clone() };
         bound_ns(&many).unwrap_or(u64::MAX).min(bound)
@@ -193,7 +193,7 @@ fn slow_batches_within_costs_miss_nothing_within_the_tolerance() {
     attacked.conclude(120);
 }
 
-/// Canary: a drive that positions more than once.
+/// Canary: a drive that positions more than once is caught.
 #[test]
 fn a_drive_that_positions_more_than_once_is_caught() {
     assert_caught("a slow drive", (0..200).map(trial), |trial| {
@@ -201,7 +201,7 @@ fn a_drive_that_positions_more_than_once_is_caught() {
     });
 }
 
-/// Canary: a policy that charges each request a quarter of its cost.
+/// Canary: a policy that charges each request a quarter of its cost is caught.
 #[test]
 fn a_policy_that_charges_too_little_is_caught() {
     assert_caught("a policy that charges too little", (0..200).map(trial), |trial| {

@@ -125,7 +125,7 @@ fn assert_caught(name: &str, breaks: impl Fn(&System) -> Plan) {
 }
 
 /// Goal: with a margin, no deadline is missed on a drive that takes longer than measured by the
-/// share that the margin states; without the margin some are.
+/// share that the margin states; without the margin, some deadlines are missed.
 #[test]
 fn a_margin_covers_drives_that_are_slower_by_it() {
     const MARGIN_PPM: u32 = 300_000;
@@ -173,7 +173,7 @@ fn no_room_for_jobs_to_come_is_caught() {
     });
 }
 
-/// Canary: a fallback that counts on less than the drive's longest time of a request.
+/// Canary: a fallback that counts on less than the drive's longest time of a request is caught.
 #[test]
 fn fallback_that_is_too_fast_is_caught() {
     assert_caught("C too small", |system| {
@@ -287,7 +287,7 @@ fn demonstration_misses_nothing() {
     }
 }
 
-/// `cargo test -p tidegate-soundness das:: -- --ignored hundred`: a few minutes.
+/// Takes a few minutes: `cargo test -p tidegate-soundness das:: -- --ignored hundred`.
 #[test]
 #[ignore = "a few minutes: `cargo test -p tidegate-soundness das:: -- --ignored hundred`"]
 fn demonstration_misses_nothing_with_a_hundred_seeds() {
@@ -314,7 +314,7 @@ fn fallback_of_the_table_alone_is_caught_by_a_hundred_seeds() {
 struct Quality {
     /// The share of requests that may be dropped, in parts per million.
     droppable: u64,
-    /// Released and dropped jobs.
+    /// The numbers of released and dropped jobs.
     jobs: HashMap<TaskIndex, (u64, u64)>,
     dropped: u64,
 }

@@ -56,8 +56,8 @@ fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case() {
     assert!(report.searched >= 2_000, "too few systems were searched");
 }
 
-/// Periods at the bound or one tick off: there a task can have two pending jobs instead of one, and
-/// less is known about the carry-in.
+/// Tests periods at the bound or one tick off: there a task can have two pending jobs instead of
+/// one, and less is known about the carry-in.
 #[test]
 fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case_at_the_edge() {
     Attack {
@@ -85,7 +85,7 @@ fn no_bound_of_dual_queue_edf_is_below_the_worst_case_of_smaller_jobs() {
     .run();
 }
 
-/// One at a time; without best effort, and with endless best effort.
+/// Tests one request at a time, without best effort and with endless best effort.
 #[test]
 fn one_at_a_time_edf_is_exact() {
     let alone = Attack {

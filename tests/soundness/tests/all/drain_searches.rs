@@ -155,9 +155,9 @@ fn adaptive_drain_decides_as_its_reference_and_never_sleeps_through_an_opening()
 
 /// Goal: a decreasing table, read without its running maximum, makes a gate allow a request that
 /// then misses. Method: drain(1) = 4, drain(2) = 2, drain(3) = 7. At 7 ticks after the dispatch of
-/// three best-effort requests the gate assumes both tasks, which take 2; one task alone takes 4.
-/// (More best effort would hide the fault: with one such request beside the task the drive takes 2
-/// again.)
+/// three best-effort requests the gate plans for both tasks together, which take 2 ticks; but one
+/// task alone takes 4. (More best effort would hide the fault: with one such request beside the
+/// task the drive takes 2 again.)
 #[test]
 fn a_dip_in_the_drain_table_is_caught() {
     let task = DrainTask { period: 12, deadline: 9, requests: 1 };
@@ -206,8 +206,8 @@ fn reserved_slots_miss_deadlines() {
     assert!(missed >= 90, "{missed}");
 }
 
-/// Runs the policy under the host on the black box, with every strategy, and asserts that no bound is
-/// broken.
+/// Runs the policy under the host on the black box, with every strategy, and asserts that no bound
+/// is broken.
 fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
     for strategy in CompletionStrategy::ALL {
         let drive = system.black_box(strategy, random.clone());
@@ -222,7 +222,8 @@ fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
     }
 }
 
-/// If a deadline is too short, all tasks, including this one, still have a bound.
+/// If a deadline is too short, all tasks, including the task with that deadline, still have a
+/// bound.
 #[test]
 fn bounds_hold_where_deadlines_are_too_short() {
     let mut bounded = 0;

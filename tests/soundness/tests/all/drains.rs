@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Policies that decide by drain times, on a drive that guarantees nothing but drain(q):
-//! `adaptive-drain` and `gated-drain` keep every deadline. Either policy misses some if it lacks a
-//! condition that does not follow from the others. `drain_searches` shows that `rtio-slots` misses
-//! some.
+//! `adaptive-drain` and `gated-drain` keep every deadline. Either policy misses some deadlines if
+//! it lacks a condition that does not follow from the others. `drain_searches` shows that
+//! `rtio-slots` misses some deadlines.
 
 use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
@@ -18,7 +18,7 @@ const SEED: u64 = 20_261_121;
 const SYSTEMS: u64 = 1_200;
 const JOBS: u32 = 10;
 
-/// Returns the sum over all strategies.
+/// Runs a duel with every strategy; returns the sum of the results.
 fn duels<P: Policy>(system: &DrainSystem, number: u64, policy: impl Fn() -> P) -> Tally {
     let mut sum = Tally::default();
     for strategy in CompletionStrategy::ALL {

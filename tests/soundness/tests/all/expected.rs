@@ -30,13 +30,13 @@ const POLICIES: [PolicyName; 9] = [
     PolicyName::GatedDrain,
 ];
 
-/// Policies for which the depth of best effort matters, without those that serve best effort like
-/// one of these.
+/// The policies for which the depth of best effort matters. Policies that serve best effort like
+/// one of these are left out.
 const LIMITED: [PolicyName; 4] =
     [PolicyName::Dqf, PolicyName::RtioLimit, PolicyName::AdaptiveDrain, PolicyName::GatedDrain];
 
-/// Returns a drive with this number of tasks of this period in ms, their releases spread over it, beside
-/// best effort in this order.
+/// Returns a drive with this number of tasks of this period in ms, with releases spread over the
+/// period, and with best effort in this order.
 fn disk(
     (drive, size): (&str, &str),
     order: &str,
@@ -54,8 +54,8 @@ fn disk(
     Disk::new(drive, &sources)
 }
 
-/// Returns how far predictions are from runs, in parts per thousand of the run, for each policy that
-/// proves the deadlines and has a prediction; docs/reference/policies.md sums them up.
+/// Returns how far predictions are from runs, in parts per thousand of the run, for each policy
+/// that proves the deadlines and has a prediction; docs/reference/policies.md sums them up.
 fn errors(cases: &[Case], order: &str, outstanding: &[u32], run_ms: u64) -> Vec<(String, i64)> {
     let mut errors = Vec::new();
     for &(drive, size, tasks) in cases {
@@ -88,8 +88,8 @@ fn throughput(disk: &Disk, assessment: &Assessment, jobs: u64) -> u64 {
     run.metrics.best_effort().throughput_bytes_per_s().expect("some time")
 }
 
-/// Fails if more than `exceptions` predictions are off by more than a tenth, or one by more than `worst`
-/// parts per thousand.
+/// Fails if more than `exceptions` predictions are off by more than a tenth, or one by more than
+/// `worst` parts per thousand.
 fn assert_within_a_tenth(errors: &[(String, i64)], exceptions: usize, worst: i64) {
     let beyond = |permille| errors.iter().filter(move |(_, error)| error.abs() > permille);
     let exceptional: Vec<_> = beyond(100).collect();

@@ -27,7 +27,7 @@ use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_121;
 
-/// When requests of each task became eligible.
+/// The instants at which requests of each task became eligible.
 type Eligible = Rc<RefCell<BTreeMap<TaskIndex, Vec<Time>>>>;
 
 /// Records in `eligible` when the policy gets requests.
@@ -46,7 +46,7 @@ fn recorded(inner: Box<dyn Policy>, eligible: Eligible) -> Box<dyn Policy> {
     Box::new(Between { inner, observe })
 }
 
-/// Returns a proved workload, of which one task misbehaves.
+/// Returns a proved workload in which one task misbehaves.
 fn trial(number: u64) -> Trial {
     trial_of(number, PolicyName::Dqf)
 }
@@ -312,7 +312,7 @@ fn elastic_batches_are_those_of_dqf_while_contracts_are_kept() {
     assert!(bounded > 40);
 }
 
-/// Canary: a policy with larger batches that claims to be elastic.
+/// Canary: a policy with larger batches that claims to be elastic is caught.
 #[test]
 fn batches_beyond_z_without_an_overload_are_caught() {
     let workload = single(3, &[2, 3, 3], Vec::new());

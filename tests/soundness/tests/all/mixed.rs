@@ -90,8 +90,8 @@ fn cost_of(system: &MixedSystem, set: u32) -> u64 {
     ns + filled + if is_sent { system.positioning_max.ns() } else { 0 }
 }
 
-/// Canaries: A once instead of twice, one fill of best effort less, and a next batch that always
-/// holds all other tasks.
+/// Canaries: bounds are caught that count A once instead of twice, omit one fill of best effort, or
+/// assume that the next batch always holds all other tasks.
 #[test]
 fn bounds_that_forget_something_are_caught() {
     let caught = |wrong: fn(&MixedSystem, u64) -> Option<u64>| {
@@ -133,7 +133,7 @@ fn no_response_in_the_simulator_exceeds_the_bound_by_costs() {
     closeness.conclude("dqf by costs", 50);
 }
 
-/// Canary: a drive that positions more than twice.
+/// Canary: a drive that positions more than twice is caught.
 #[test]
 fn a_drive_that_positions_twice_is_caught() {
     assert_caught("a slow drive", (0..200).map(trial), |trial| {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no order of best effort lets a response exceed its bound or a policy break its rule. Method:
-//! every policy that serves best effort in the order of its workload, in every order, on the disk of
-//! RTAS 2008 with every checker. Only a disk with mechanics has access times to order by.
+//! Goal: no order of best effort lets a response exceed its bound or a policy break its rule.
+//! Method: every policy that serves best effort in the order of its workload, in every order, on
+//! the disk of RTAS 2008 with every checker. Only a disk with mechanics has access times to order
+//! by.
 
 use tidegate_analysis::Answer;
 use tidegate_model::{BestEffortOrder, Duration, PolicyName};

@@ -31,14 +31,14 @@ fn assert_kept(disk: &Disk, policy: PolicyName) {
     assert!(!is_proven || outcome.misses == 0, "{policy}: {outcome}");
 }
 
-/// Goal: a bound of 49.837 ms, which 273 of 30,000 jobs exceeded, is no longer proven. It rested on
-/// batches at random places, but the tasks lie at both ends.
+/// Goal: a bound of 49.837 ms, which 273 of 30,000 jobs exceeded, is no longer proven. It relied on
+/// times at random places, but the tasks lie at both ends.
 #[test]
 fn two_tasks_at_both_ends_of_the_nearline_disk_are_not_proven_and_missed() {
     assert_kept(&at_both_ends("nearline-7200", "128KiB", "60ms", "49.84ms"), PolicyName::Dqf);
 }
 
-/// Goal: the same under `edf`, where 4 jobs missed a deadline of 32.85 ms.
+/// Goal: a deadline of 32.85 ms under `edf`, which 4 jobs missed, is no longer proven.
 #[test]
 fn two_tasks_at_both_ends_of_the_fujitsu_are_not_proven_and_missed() {
     assert_kept(&at_both_ends("fujitsu-max3036rc", "256KiB", "33ms", "32.85ms"), PolicyName::Edf);

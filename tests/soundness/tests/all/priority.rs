@@ -70,7 +70,7 @@ fn bound_that_is_a_tenth_too_low_is_caught() {
     });
 }
 
-/// Canary: a table that gives for q the drive's time for q - 1.
+/// Canary: a table that has the drive's time for q - 1 at each q is caught.
 #[test]
 fn table_short_of_one_request_is_caught() {
     assert_caught("a table short of one request", (0..TRIALS).map(trial), |trial| {
@@ -81,7 +81,7 @@ fn table_short_of_one_request_is_caught() {
     });
 }
 
-/// Canary: a bound for one round, as if no request ever met another on the drive.
+/// Canary: a bound for one round, as if no request ever met another on the drive, is caught.
 #[test]
 fn bound_without_the_round_before_is_caught() {
     assert_caught("a bound of one round", (0..TRIALS).map(trial), |trial| {

@@ -71,8 +71,8 @@ fn drain_table_short_of_one_request_is_caught() {
     });
 }
 
-/// Canary: b(q) for drain(q), the times of a drive that was idle before, without the requests in
-/// service.
+/// Canary: batch times b(q) used as drain(q) are caught. They hold for a drive that was idle before
+/// and omit the requests in service.
 #[test]
 fn batch_times_for_drain_times_are_caught() {
     assert_caught("batch times for drain times", |trial| {
@@ -81,7 +81,7 @@ fn batch_times_for_drain_times_are_caught() {
     });
 }
 
-/// Canary: a bound for one round, as if no job ever met another on the drive.
+/// Canary: a bound for one round, as if no job ever met another on the drive, is caught.
 #[test]
 fn bound_without_the_round_before_is_caught() {
     assert_caught("a bound of one round", |trial| {

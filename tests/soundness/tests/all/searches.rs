@@ -26,8 +26,8 @@ fn filled_system(seed: u64, number: u64, size: Size) -> SmallSystem {
     system.with_best_effort_fill(fill)
 }
 
-/// The enumeration of schedules finds the same as the plain search of states if the worst case can
-/// happen within the horizon, and never more.
+/// The enumeration of schedules finds the same longest responses as the plain search of states if
+/// the worst case can happen within the horizon, and never longer ones.
 #[test]
 fn every_schedule_finds_what_the_search_of_states_finds() {
     const HORIZON: u32 = 6;
@@ -65,8 +65,8 @@ fn short_cuts_lose_nothing() {
     assert_agree(systems, short, plain, 601);
 }
 
-/// EDF with one deadline for all is FIFO one at a time: two searches that share nothing. Jobs of one
-/// instant tie in EDF as in FIFO, where the adversary orders them.
+/// With one deadline for all tasks, EDF equals FIFO one at a time, and two searches that share no
+/// code agree. Jobs of one instant tie in EDF as in FIFO, where the adversary orders them.
 #[test]
 fn edf_with_one_deadline_is_fifo() {
     let systems = (0..120).map(|number| {
@@ -87,7 +87,8 @@ fn a_busy_interval_of_three_batches_where_lemma_9_2_4_says_one() {
     assert_eq!(busy_interval::batches_max(&system), Some(3));
 }
 
-/// The shortest period equals (floor(5 / 2) + 1) b(2) = 3: Lemma 9.2.5 with ">=" says 3.
+/// The shortest period is (floor(5 / 2) + 1) b(2) = 3. Lemma 9.2.5 with ">=" promises at most
+/// three batches.
 #[test]
 fn a_busy_interval_of_five_batches_where_lemma_9_2_5_says_three() {
     let system = small(&[(1, 3), (3, 3), (1, 3)], &[1, 1], 2);
@@ -120,14 +121,14 @@ fn two_batches_are_the_worst_case_where_all_fit_into_one() {
     assert_eq!(true_responses(&system), [11; 5]);
 }
 
-/// A batch of best effort alone, then all five: b(2) + b(5).
+/// A batch of two best-effort requests is in flight, then all five jobs follow: b(2) + b(5).
 #[test]
 fn best_effort_alone_is_a_carry_in() {
     let system = small(&[(1, 15); 5], &[1, 4, 4, 4, 4], 5).with_best_effort_fill(2);
     assert_eq!(true_responses(&system), [8; 5]);
 }
 
-/// One request of the later deadline is in service, then the job of two: 3 b(1).
+/// One request of the later deadline is in service, then the job of two requests follows: 3 b(1).
 #[test]
 fn edf_waits_for_one_request_of_a_later_deadline() {
     let system = small(&[(2, 12), (3, 15)], &[2], 1).with_deadlines(&[6, 15]);

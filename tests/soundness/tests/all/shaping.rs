@@ -139,7 +139,8 @@ fn optimistic_bound_behind_a_shaper_is_caught() {
     }
 }
 
-/// Canary: a shaper that puts hard requests in the lane of interactive requests, which has a rate.
+/// Canary: a shaper that puts hard requests in the lane of interactive requests, which has a rate,
+/// is caught.
 #[test]
 fn shaper_that_holds_hard_requests_back_is_caught() {
     for name in BEHIND {

@@ -87,8 +87,8 @@ fn staggered() -> (Workload, BatchTable) {
 }
 
 /// Goal: the guarantee holds where a long batch delays the most jobs, and there allows less than
-/// twice as many late jobs as occur. Canaries: an epsilon ten times too small, and "two batches, 2
-/// epsilon".
+/// twice as many late jobs as occur. Canaries: a promise with a tenth of the probability, and one
+/// with 2 epsilon, as if only two batches counted.
 #[test]
 fn the_promise_holds_where_it_is_hardest_to_keep() {
     let (workload, soft) = staggered();
@@ -112,7 +112,8 @@ fn the_promise_holds_where_it_is_hardest_to_keep() {
     assert!(is_broken(late[5], jobs, 2 * EXCEEDANCE_PPB), "2 epsilon survived: {late:?}");
 }
 
-/// Random workloads with and without best effort on a drive that is usually at its soft table.
+/// Tests random workloads with and without best effort on a drive that is usually at its soft
+/// table.
 #[test]
 fn promises_hold_on_random_workloads() {
     let (mut promised, jobs) = (0, 400);

@@ -108,7 +108,7 @@ fn assert_caught(what: &str, load: Load, run: impl Fn(&mut Trial) -> SimRun) {
     trial::assert_caught(what, (0..400).map(|number| trial(number, PolicyName::Dqf, load)), run);
 }
 
-/// Canary: a bound that is a tenth too low.
+/// Canary: a bound that is a tenth too low is caught.
 #[test]
 fn an_optimistic_bound_is_caught() {
     assert_caught("a bound a tenth too low", Load::None, |trial| {
@@ -117,7 +117,7 @@ fn an_optimistic_bound_is_caught() {
     });
 }
 
-/// Canary: a bound for a batch that best effort does not enlarge.
+/// Canary: a bound for a batch that best effort does not enlarge is caught.
 #[test]
 fn a_bound_without_the_best_effort_aboard_is_caught() {
     for load in [Load::Outstanding, Load::Streams] {
@@ -131,7 +131,7 @@ fn a_bound_without_the_best_effort_aboard_is_caught() {
     }
 }
 
-/// Canary: a drive that takes a tenth longer than its table says.
+/// Canary: a drive that takes a tenth longer than its table says is caught.
 #[test]
 fn a_drive_slower_than_its_table_is_caught() {
     assert_caught("a slow drive", Load::None, |trial| {
@@ -153,7 +153,7 @@ fn a_policy_that_does_not_wait_for_an_idle_drive_is_caught() {
     });
 }
 
-/// Canary: the youngest request first, dual-queue LIFO.
+/// Canary: a policy that serves the youngest request first (dual-queue LIFO) is caught.
 #[test]
 fn a_policy_that_serves_the_youngest_first_is_caught() {
     assert_caught("youngest first", Load::None, |trial| {

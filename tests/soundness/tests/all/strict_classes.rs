@@ -51,7 +51,7 @@ fn no_real_time_response_exceeds_the_bound() {
     assert!(closest > 950, "the drive is no adversary: {closest} permille at most");
 }
 
-/// Runs the trial with another plan than the proved one.
+/// Runs the trial with a plan other than the proved one.
 fn run(trial: &Trial, change: impl FnOnce(&mut Plan)) -> SimRun {
     let mut plan = trial.plan.clone();
     change(&mut plan);
@@ -98,7 +98,7 @@ fn too_few_tags_break_the_bound_and_are_refused() {
     }
 }
 
-/// Canary: a device queue one deeper than the proved one.
+/// Canary: a device queue that is one deeper than the proved one breaks the bound.
 #[test]
 fn one_more_on_the_device_breaks_the_bound_and_is_not_proven() {
     let deeper = |trial: &Trial| trial.plan.best_effort_depth < trial.workload.depth;
@@ -119,7 +119,8 @@ fn one_more_on_the_device_breaks_the_bound_and_is_not_proven() {
     assert!(refused > 20, "only {refused} systems have a depth beyond which nothing is proven");
 }
 
-/// Canary: a request more than the proof counts has left the scheduler before real time.
+/// Canary: the bound breaks if one request more than the proof counts has left the scheduler before
+/// a real-time request.
 #[test]
 fn one_more_taken_early_breaks_the_bound() {
     assert_caught("one more taken early", trials(), |it| {
@@ -127,7 +128,7 @@ fn one_more_taken_early_breaks_the_bound() {
     });
 }
 
-/// Canary: a bound that leaves out what is on the device at the release.
+/// Canary: a bound that omits the requests on the device at the release is caught.
 #[test]
 fn a_bound_without_blocking_is_caught() {
     assert_caught("a bound without blocking", trials(), |it| {
@@ -140,7 +141,7 @@ fn a_bound_without_blocking_is_caught() {
     });
 }
 
-/// Canary: a task that is not in the real-time class.
+/// Canary: a task that is not in the real-time class is caught.
 #[test]
 fn a_task_in_a_lower_class_is_caught() {
     assert_caught("a task in a lower class", trials(), |it| {

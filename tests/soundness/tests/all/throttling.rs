@@ -75,7 +75,7 @@ fn das_at_75_ms_costs_nothing() {
     assert!(percent(&das, &unlimited) >= 100);
 }
 
-/// Section 5: four tasks at 75 ms, 18.75 ms apart.
+/// Section 5: four tasks at 75 ms, released 18.75 ms apart.
 #[test]
 fn gated_drain_serves_four_tasks_better_than_reserved_slots() {
     let slots = try_out(PolicyName::RtioSlots, 75, 4);

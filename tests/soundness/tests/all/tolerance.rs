@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a verdict tolerates as much as it says, and no more where its bound is exact
-//! (`docs/theory/tolerance.md` section 27). Method: an adversary that searches all behaviour of small
-//! systems, on a drive that is slower by the tolerance, and by 1 ns more. A tick is 1 ns.
+//! (`docs/theory/tolerance.md` section 27). Method: an adversary that searches all behaviour of
+//! small systems, on a drive that is slower by the tolerance, and by 1 ns more. A tick is 1 ns.
 
 use rand::RngExt;
 use tidegate_analysis::{Answer, Tolerance, assess, tolerance};
@@ -167,8 +167,8 @@ fn two_requests_share_the_slack() {
     }
 }
 
-/// A margin is planned for: the bound contains it, and the tolerance is measured from the drive's
-/// table. 10 % make 11 ns, R = 22 ns; 1 ns more is left.
+/// The plan includes a margin: the bound contains it, and the tolerance is measured from the
+/// drive's table. 10 % make 11 ns, R = 22 ns; 1 ns more is left.
 #[test]
 fn a_margin_is_part_of_the_tolerance() {
     let task = SmallTask { requests: 1, period: 25, deadline: 25, jitter: 0 };

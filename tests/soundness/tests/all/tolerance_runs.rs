@@ -58,7 +58,7 @@ fn on_batches(_: &mut Pcg64, workload: Workload) -> Workload {
     workload
 }
 
-/// Returns the pseudo-disk with every batch slower by this.
+/// Returns the pseudo-disk with every batch slower by `slowdown`.
 fn slow_disk(trial: &Trial, slowdown: Slowdown) -> PseudoDisk {
     let Workload { depth, table, .. } = &trial.workload;
     PseudoDisk::new(*depth, slowdown.of_table(table), trial.number)
@@ -90,7 +90,7 @@ fn slow_batches_miss_nothing_within_the_tolerance() {
     });
 }
 
-/// Returns the drain table as the box wants it: by number of requests, up to the depth.
+/// Returns the drain table as the black box needs it: by number of requests, up to the depth.
 fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
     (0..=depth).map(|count| drain.time_max(count.min(drain.batch_max()))).collect()
 }
@@ -101,8 +101,8 @@ fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
 const STRATEGIES: [CompletionStrategy; 3] =
     [CompletionStrategy::Burst, CompletionStrategy::Random, CompletionStrategy::LateTrickle];
 
-/// Runs on the drive that keeps this table and nothing else, with each strategy; returns the sum of
-/// misses.
+/// Runs the trial on the drive that keeps this table and nothing else, with each strategy; returns
+/// the sum of the missed deadlines.
 fn misses_on_box(trial: &Trial, drain: &BatchTable) -> u64 {
     let of = |strategy| {
         let random = generate::generator(SEED + 1, trial.number);
@@ -199,7 +199,8 @@ fn slow_waits_miss_nothing_within_the_tolerance() {
     attacked.conclude(21);
 }
 
-/// Policies that spend all slack tolerate nothing without a margin, and the margin with one.
+/// Without a margin, policies that spend all slack tolerate nothing; with a margin, they tolerate
+/// the margin.
 #[test]
 fn policies_that_spend_all_slack_tolerate_their_margin() {
     const MARGIN_PPM: u32 = 300_000;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The platter's clock: the host's clock, shifted until completions come when predicted.
 //!
-//! A spindle keeps its speed to within a few parts per million, and its angle at the start of the
+//! A spindle keeps its speed to within a few parts per million, but its angle at the start of the
 //! host's clock is unknown. A wrong phase makes every completion late by the same part of a turn,
-//! plus whole turns. So only the remainder of an error after whole turns counts, and one correction
-//! is at most 1/[`STEPS_PER_TURN`] of a turn: one odd completion shifts the clock by a few
-//! microseconds, the clock follows a drift of a few hundred parts per million, and an unknown phase
-//! is found within [`STEPS_PER_TURN`] / 2 requests.
+//! plus whole turns. So only the remainder of an error after whole turns counts. One correction is
+//! at most 1/[`STEPS_PER_TURN`] of a turn, so one odd completion shifts the clock by only a few
+//! microseconds. The clock can still follow a drift of a few hundred parts per million, and it
+//! finds an unknown phase within [`STEPS_PER_TURN`] / 2 requests.
 //!
 //! Until then, and after a pause in which the spindle may have drifted, predictions mean nothing. A
 //! clock that began with an unknown phase is settled once most of the last completions came near
@@ -21,7 +21,8 @@ const STEPS_PER_TURN: u64 = 1_024;
 /// not counting lost turns.
 const NEAR_PER_TURN: u64 = 16;
 
-/// The number of near completions that settle the clock; a far one cancels [`FAR_COST`] of them.
+/// The number of near completions that settle the clock. Any other completion cancels [`FAR_COST`]
+/// of them.
 const SETTLED: u32 = 32;
 const SETTLED_MAX: u32 = 2 * SETTLED;
 const FAR_COST: u32 = 16;
@@ -33,7 +34,7 @@ const PAUSE_MAX: Duration = Duration::from_ms(1_000);
 #[derive(Debug, Clone, Copy, Default)]
 struct Settling {
     near_count: u32,
-    /// The last completion.
+    /// When the last completion arrived; `None` before the first.
     last: Option<Time>,
 }
 
@@ -47,17 +48,18 @@ impl Settling {
         self.near_count = if is_near {
             (known + 1).min(SETTLED_MAX)
         } else {
-            // Not below zero, at which nothing is known already.
+            // Not below zero, which already means that nothing is known.
             known.saturating_sub(FAR_COST)
         };
         self.last = Some(now);
     }
 }
 
-/// At a whole number of turns per minute, a shift by whole minutes changes nothing.
+/// A spindle makes a whole number of turns per minute, so a shift by whole minutes does not change
+/// its angle.
 const MINUTE: Duration = Duration::from_ms(60_000);
 
-/// The host's clock, shifted.
+/// The host's clock, shifted to agree with the platter.
 ///
 /// # Invariants
 /// - `ahead` is at least half a minute, so no instant falls below zero.
@@ -81,12 +83,12 @@ impl PlatterClock {
         Self { settling: Some(Settling::default()), ..Self::new(turn) }
     }
 
-    /// Returns whether the phase is known at this instant of the host.
+    /// Returns whether the phase is known at this instant of the host's clock.
     pub(super) fn is_settled(&self, now: Time) -> bool {
         self.settling.is_none_or(|it| it.near_count >= SETTLED && it.is_fresh(now))
     }
 
-    /// Returns the platter's time at this instant of the host.
+    /// Returns the platter's time at this instant of the host's clock.
     pub(super) fn platter_time(&self, now: Time) -> Time {
         now + self.ahead
     }
@@ -141,8 +143,8 @@ mod tests {
         Duration::from_ns(TURN.ns() / STEPS_PER_TURN)
     }
 
-    /// Records `completions`, each late by `late_ns` against an uncorrected clock; returns how
-    /// far the clock is then ahead of the host's.
+    /// Records this number of completions, each late by `late_ns` against an uncorrected clock;
+    /// returns how far the clock is then ahead of the host's.
     fn after(clock: &mut PlatterClock, completions: u64, late_ns: u64) -> Duration {
         for number in 1..=completions {
             let now = Time::from_ns(number * 10_000_000);
@@ -205,7 +207,7 @@ mod tests {
         let mut clock = PlatterClock::new(TURN);
         for number in 0..40_000_u64 {
             let now = Time::from_ns(number * 1_000_000);
-            // Always late by a step: an endless drift.
+            // Each completion is late by one step, as with an endless drift.
             let expected = Time::from_ns(clock.platter_time(now).ns() - step().ns());
             clock.correct(now, expected);
         }

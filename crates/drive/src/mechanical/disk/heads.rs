@@ -54,8 +54,8 @@ impl MechanicalDrive {
         Stream::gated(begin_at, sector_ps, watermark, delay)
     }
 
-    /// Starts the heads for the sectors that are not in memory yet; returns how many sectors from
-    /// the first on are in memory.
+    /// Starts the heads for the sectors that are not in memory yet; returns how many of the read's
+    /// first sectors are in memory.
     fn resume_or_restart(&mut self, now: Time, arrived: Time, sectors: &Range<u64>) -> u64 {
         let hit = self.cache.read.then(|| self.segments.find(sectors)).flatten();
         let hit = hit.filter(|hit| !self.segments.get(hit.index).is_written);

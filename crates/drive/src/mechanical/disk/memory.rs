@@ -126,7 +126,7 @@ impl MechanicalDrive {
     }
 
     /// Takes a segment for a read from `start` on: an empty one, or else the least recently used
-    /// one. Returns `None` while all hold data that are not on the medium yet.
+    /// one. Returns `None` while all segments hold data that are not on the medium yet.
     pub(super) fn take_for_read(&mut self, start: u64) -> Option<usize> {
         let segment = self.segments.take_for_read(start)?;
         self.forget_reader_of(segment);

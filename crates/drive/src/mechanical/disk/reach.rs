@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The time in which the heads reach a waiting request; the drive's queue uses it to choose.
+//! The time that the heads need to reach a waiting request. The drive's queue uses this time to
+//! choose the next request.
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ pub(super) struct FreeHeads<'a> {
     mechanism: &'a Mechanism,
     pub(super) arm: Arm,
     free_at: Time,
-    /// Reads that begin here were read ahead, or are about to be.
+    /// A read that begins in this range was read ahead or is about to be.
     ahead: Range<u64>,
 }
 

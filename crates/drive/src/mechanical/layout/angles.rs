@@ -23,9 +23,10 @@ pub(super) const UNITS_PER_PPM: u64 = Angle::TURN.units() / 1_000_000;
 /// - `origin_millisectors < 1000 * sectors_per_track`; `origin_units` is below one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrackAngles {
-    /// Physical sectors.
+    /// The number of physical sectors on the track.
     pub(super) sectors_per_track: u32,
-    /// The beginning of sector 0 in thousandths of a sector, to which `origin_units` adds.
+    /// The angle at which sector 0 begins, in thousandths of a sector; `origin_units` is added to
+    /// it.
     pub(super) origin_millisectors: u64,
     pub(super) origin_units: u64,
 }
@@ -37,10 +38,11 @@ impl TrackAngles {
         millisectors * UNITS / u64::from(self.sectors_per_track) + self.origin_units
     }
 
-    /// Returns the angle at which `sector` begins, and the span of `count` sectors from it on.
+    /// Returns the angle at which `sector` begins, and the span of the `count` sectors that begin
+    /// with it.
     ///
     /// # Panics
-    /// If they are not all on this track.
+    /// If the sectors are not all on this track.
     pub(super) fn of(self, sector: u32, count: u32) -> (Angle, Angle) {
         let end = u64::from(sector) + u64::from(count);
         assert!(end <= u64::from(self.sectors_per_track), "sectors beyond the end of the track");

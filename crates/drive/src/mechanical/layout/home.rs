@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The home of a sector: where it lies, and its neighbours on the track.
+//! The home of a sector: its position, and its neighbours on the track.
 
 use super::angles::TrackAngles;
 use super::position::Position;

@@ -66,7 +66,7 @@ pub(super) trait Homes {
         sector.filter(|&sector| sector < self.sectors())
     }
 
-    /// Returns where a sector lies: at its remapped position, or else at its home.
+    /// Returns the place of a sector: its remapped position, or else its home.
     fn place(&self, sector: u64) -> Home {
         assert!(sector < self.sectors(), "sector {sector} of a disk of {} sectors", self.sectors());
         let remaps = self.remaps();

@@ -33,7 +33,7 @@ pub struct IndexedLayout {
 }
 
 impl IndexedLayout {
-    /// Builds the layout with all sectors that it holds.
+    /// Builds the layout with all sectors of the index, before [`Self::limit`].
     pub(super) fn full(
         index: &TrackIndex,
         surfaces: u32,
@@ -47,7 +47,7 @@ impl IndexedLayout {
         Ok(Self { tree, slips, remaps, sectors })
     }
 
-    /// Limits the host to `sectors` sectors.
+    /// Limits the host to the first `sectors` sectors.
     pub(super) fn limit(&mut self, sectors: u64) {
         self.sectors = self.sectors.min(sectors);
     }

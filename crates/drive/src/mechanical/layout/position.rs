@@ -28,31 +28,31 @@ pub struct Extent {
     pub start: Lba,
     /// The number of data sectors.
     pub sectors: u32,
-    /// Their cylinder.
+    /// The sectors' cylinder.
     pub cylinder: u32,
-    /// Their head.
+    /// The sectors' head.
     pub head: u32,
     /// The angle at which the first sector begins.
     pub begin: Angle,
     /// The angle from the beginning of the first sector to the end of the last.
     pub span: Angle,
-    /// Physical sectors of the track.
+    /// The number of physical sectors on the track.
     pub sectors_per_track: u32,
     /// The first data sector of the run on this track that contains `start`; remapped sectors
     /// split a track into several runs.
     pub track_begin: Lba,
-    /// The data sector after the last of that run.
+    /// The data sector after the last sector of that run.
     pub track_end: Lba,
 }
 
-/// Tracks of one density.
+/// A zone: consecutive tracks of one density.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ZoneFacts {
-    /// First cylinder.
+    /// The first cylinder.
     pub cylinder_first: u32,
-    /// Last cylinder.
+    /// The last cylinder.
     pub cylinder_last: u32,
-    /// Physical sectors of a track; where heads differ, of the longest track.
+    /// The number of physical sectors on a track; if the heads differ, on the longest track.
     pub sectors_per_track: u32,
     /// The zone's first data sector.
     pub start: Lba,

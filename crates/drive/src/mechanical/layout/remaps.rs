@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Remapped sectors: sectors that are not stored beside their neighbours.
+//! Remapped sectors: sectors that are not stored next to their neighbours.
 //!
 //! Drives have few or none of them, so a look-up first checks whether there are any.
 
@@ -19,7 +19,7 @@ pub(super) struct Remap {
     pub(super) count: u32,
     /// The position of the first sector.
     pub(super) position: Position,
-    /// The angles of the track on which they are stored.
+    /// The angles of the track on which the remapped sectors are stored.
     pub(super) angles: TrackAngles,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct Remaps {
 /// A conflict of two runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RemapConflict {
-    /// Both contain this sector.
+    /// Both runs contain this sector.
     Sector(u64),
-    /// Both contain this position.
+    /// Both runs contain this position.
     Place(Position),
 }
 
@@ -90,7 +90,7 @@ impl Remaps {
         Ok(Self { starts, runs, by_place })
     }
 
-    /// Returns where a sector is, if it is remapped.
+    /// Returns the place of a remapped sector; `None` if the sector is not remapped.
     pub(super) fn place(&self, sector: u64) -> Option<Home> {
         if self.runs.is_empty() {
             return None;

@@ -19,7 +19,8 @@ pub(super) struct Slips {
     slots: Steps,
     /// The number of data sectors before each run.
     data: Steps,
-    /// The first slot again, with the figure that is looked up together with it.
+    /// The first slot of each run again, with the number of skipped slots that is looked up with
+    /// it.
     runs: Vec<Run>,
 }
 
@@ -32,7 +33,7 @@ struct Run {
 }
 
 impl Slips {
-    /// Creates slips from runs of (first slot, slots), ascending and disjoint.
+    /// Creates slips from ascending, disjoint runs of (first slot, number of slots).
     ///
     /// # Errors
     /// The first run that is out of order or overlaps.
@@ -94,7 +95,7 @@ impl Slips {
 
     fn data_after_runs(&self, slot: u64, runs: usize) -> u64 {
         let Some(last) = runs.checked_sub(1) else { return slot };
-        // Within the run this subtracts too much: the number of data sectors is constant there.
+        // For a slot inside the run this is too low: the number of data sectors is constant there.
         slot.saturating_sub(self.runs[last].slipped).max(self.data.get(last))
     }
 }

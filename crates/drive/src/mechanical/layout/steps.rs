@@ -18,7 +18,7 @@ pub(in crate::mechanical) struct Table {
 }
 
 impl Table {
-    /// Creates the table for ascending numbers, equal ones allowed, fewer than 2^32.
+    /// Creates the table for fewer than 2^32 ascending numbers; equal numbers are allowed.
     ///
     /// # Complexity
     /// Linear in time and in memory: at most four pieces for each number.
@@ -42,7 +42,8 @@ impl Table {
         Self { shift, pieces }
     }
 
-    /// Returns a range: all numbers before it are at most `number`, all after it are greater.
+    /// Returns a range of indices: all numbers before the range are at most `number`, and all
+    /// numbers after it are greater.
     pub(in crate::mechanical) fn range(&self, number: u64) -> Range<usize> {
         let last = self.pieces.len() - 2;
         let piece = usize::try_from(number >> self.shift).map_or(last, |piece| piece.min(last));
@@ -50,7 +51,7 @@ impl Table {
     }
 }
 
-/// A sorted list of numbers, equal ones allowed.
+/// A sorted list of numbers; equal numbers are allowed.
 #[derive(Debug, Clone)]
 pub(in crate::mechanical) struct Steps {
     numbers: Vec<u64>,
@@ -58,7 +59,7 @@ pub(in crate::mechanical) struct Steps {
 }
 
 impl Steps {
-    /// Creates the list from ascending numbers, fewer than 2^32.
+    /// Creates the list from fewer than 2^32 ascending numbers.
     pub(in crate::mechanical) fn new(numbers: Vec<u64>) -> Self {
         Self { table: Table::new(&numbers), numbers }
     }

@@ -34,7 +34,7 @@ pub struct ZonedLayout {
 }
 
 impl ZonedLayout {
-    /// Builds the layout with all sectors that it holds.
+    /// Builds the layout with all sectors of the zones, before [`Self::limit`].
     pub(super) fn full(
         zones: &Zones,
         surfaces: u32,
@@ -49,7 +49,7 @@ impl ZonedLayout {
         })
     }
 
-    /// Limits the host to `sectors` sectors.
+    /// Limits the host to the first `sectors` sectors.
     pub(super) fn limit(&mut self, sectors: u64) {
         self.sectors = self.sectors.min(sectors);
     }

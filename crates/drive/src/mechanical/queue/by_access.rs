@@ -16,7 +16,8 @@ pub(super) fn soonest(eligible: &Eligible<'_>, reach: &impl Reach) -> usize {
     eligible.least_above(|pending| reach.access_min(pending), |pending| reach.access(pending))
 }
 
-/// SATF with ageing: chooses the shortest access, reduced in proportion to its waiting time.
+/// SATF with ageing: chooses the request with the least access time, which is reduced in proportion
+/// to the request's waiting time.
 ///
 /// # Equation
 /// Least `access - aging * (now - arrived)`. `now` is the same for all, so this is the least

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The requests among which a scheduler may choose.
 //!
-//! Separate from the schedulers, so that they need not handle tags.
+//! Tags are handled here, so that the schedulers need not handle them.
 
 use tidegate_model::Tag;
 
@@ -13,7 +13,7 @@ use super::pending::Pending;
 /// Sorted by arrival; an index refers to the slice given at creation.
 ///
 /// # Invariants
-/// - There is at least one.
+/// - At least one request is eligible.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Eligible<'a> {
     /// The requests that arrived before the first ordered one.
@@ -26,7 +26,7 @@ impl<'a> Eligible<'a> {
     /// Makes all of `pending`, sorted by arrival, eligible: no tag holds a request back.
     ///
     /// # Panics
-    /// If there are none.
+    /// If `pending` is empty.
     pub(super) fn all(pending: &'a [Pending]) -> Self {
         assert!(!pending.is_empty(), "a scheduler needs at least one request");
         Self { window: pending, priority_only: false }
@@ -35,7 +35,7 @@ impl<'a> Eligible<'a> {
     /// Makes eligible those requests of `pending`, sorted by arrival, that no tag holds back.
     ///
     /// # Panics
-    /// If there are none: `pending` is empty, or its first request is ordered.
+    /// If no request is eligible: `pending` is empty, or its first request is ordered.
     pub(super) fn of(pending: &'a [Pending]) -> Self {
         let mut priority_only = false;
         let mut end = pending.len();
@@ -68,21 +68,22 @@ impl<'a> Eligible<'a> {
         self.window[index].target.cylinder
     }
 
-    /// Returns the request with the smallest key; of equals, the first to arrive.
+    /// Returns the index of the request with the smallest key; among equals, the first to arrive.
     ///
     /// # Complexity
-    /// One call of `key` for each.
+    /// One call of `key` for each eligible request.
     pub(super) fn least<K: Ord>(&self, key: impl Fn(&Pending) -> K) -> usize {
         let least = self.iter().min_by_key(|(_, pending)| key(pending));
         least.expect("there is at least one").0
     }
 
-    /// Returns the request with the smallest key; of equals, the first to arrive. `floor` is a
-    /// cheaper lower bound of `key`: a request whose floor is not below the smallest key so far is
-    /// skipped.
+    /// Returns the index of the request with the smallest key; among equals, the first to arrive.
+    /// `floor` is a cheaper lower bound of `key`: a request whose floor is not below the smallest
+    /// key so far is skipped.
     ///
     /// # Complexity
-    /// One call of `floor` for each, and one of `key` for those that are not skipped.
+    /// One call of `floor` for each eligible request, and one of `key` for each that is not
+    /// skipped.
     pub(super) fn least_above<K: Ord>(
         &self,
         floor: impl Fn(&Pending) -> K,
@@ -102,8 +103,8 @@ impl<'a> Eligible<'a> {
         least_at
     }
 
-    /// Returns the request with the smallest key among those that have one; of equals, the first to
-    /// arrive.
+    /// Returns the index of the request with the smallest key among the requests that have a key;
+    /// among equals, the first to arrive.
     pub(super) fn least_of<K: Ord>(&self, key: impl Fn(&Pending) -> Option<K>) -> Option<usize> {
         let keyed = self.iter().filter_map(|(index, pending)| Some((key(pending)?, index)));
         keyed.min().map(|(_, index)| index)

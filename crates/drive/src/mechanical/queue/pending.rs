@@ -8,12 +8,12 @@ use crate::mechanical::layout::Extent;
 /// A request that the drive holds but does not serve yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pending {
-    /// The drive's own number for it: hosts can reuse an id.
+    /// The drive's own number for the request, because hosts can reuse ids.
     pub(crate) number: u64,
     /// The request; the queue returns it with the tag that it honoured.
     pub(crate) request: Request,
-    /// When it arrived at the drive.
+    /// When the request arrived at the drive.
     pub(crate) arrived: Time,
-    /// The extent of its first part.
+    /// The extent of the request's sectors on its first track.
     pub(crate) target: Extent,
 }

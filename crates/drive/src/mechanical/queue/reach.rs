@@ -10,7 +10,7 @@ pub(crate) trait Reach {
     /// Returns the time until the request's first sector is under its head.
     fn access(&self, pending: &Pending) -> Duration;
 
-    /// Returns a lower bound of [`Reach::access`] that is cheaper to compute; if it is already too
-    /// long, the platter's angle is not needed.
+    /// Returns a lower bound of [`Reach::access`] that is cheaper to compute. If the bound is
+    /// already too long, the platter's angle is not needed.
     fn access_min(&self, pending: &Pending) -> Duration;
 }

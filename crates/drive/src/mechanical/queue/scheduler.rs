@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive's scheduler, with the state that it keeps between requests: a direction at most.
+//! The drive's scheduler. The only state that it keeps between requests is a direction.
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
@@ -13,29 +13,30 @@ use super::reach::Reach;
 pub(super) struct ArmPosition {
     /// The cylinder of the arm.
     pub(super) arm: u32,
-    /// The cylinder of the sweep: where the last request lay, while others wait.
+    /// The cylinder of the sweep: the last request's cylinder if others waited then, or else the
+    /// arm's.
     pub(super) sweep: u32,
 }
 
 /// A scheduler and its state.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SchedulerState {
-    /// The oldest request.
+    /// Chooses the oldest request.
     Fifo,
-    /// The nearest request.
+    /// Chooses the nearest request.
     Sstf,
-    /// The next request in a direction.
+    /// Chooses the next request in this direction.
     Scan(Direction),
-    /// The next request inwards.
+    /// Chooses the next request inwards.
     CLook,
-    /// The shortest access.
+    /// Chooses the request with the shortest access.
     Satf,
-    /// The shortest access, reduced in proportion to the waiting time.
+    /// Chooses the shortest access, reduced in proportion to the waiting time.
     SatfAging {
-        /// The reduction per millisecond of waiting.
+        /// The reduction in nanoseconds per millisecond of waiting.
         aging_ns_per_ms: u64,
     },
-    /// The nearest request, then the next ones in its direction.
+    /// Chooses the nearest request, then the next ones in its direction.
     ScanSstf(Option<Direction>),
 }
 

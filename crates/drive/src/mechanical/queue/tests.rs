@@ -114,7 +114,7 @@ impl Reach for ToyDisk {
     }
 }
 
-/// A function that returns the access time is a drive whose lower bounds are 0.
+/// A function that returns the access time acts as a drive whose lower bounds are 0.
 impl<F: Fn(&Pending) -> Duration> Reach for F {
     fn access(&self, pending: &Pending) -> Duration {
         self(pending)
@@ -125,7 +125,7 @@ impl<F: Fn(&Pending) -> Duration> Reach for F {
     }
 }
 
-/// A request that arrives, and how many are served before the next arrives.
+/// A request that arrives, and how many requests are served before the next one arrives.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     gap_ns: u64,
@@ -177,7 +177,7 @@ impl Host {
         self.queue.push(pending);
     }
 
-    /// Takes a request and serves it in 10 ns; returns whether there was one.
+    /// Takes a request and serves it in 10 ns; returns whether the queue held one.
     fn take(&mut self, drift: u32) -> bool {
         let (now_ns, arm) = (self.now_ns, self.arm);
         let toy = ToyDisk::new(now_ns, arm);
@@ -279,7 +279,7 @@ fn rich_history() -> Vec<Step> {
     let mut random = tidegate_model::Random::new(7, 0);
     (0..400)
         .map(|_| Step {
-            // Gaps as long as services, so that waits of exactly the bound are common.
+            // Gaps are multiples of a service time, so that waits of exactly the bound are common.
             gap_ns: 10 * random.below(3),
             cylinder: u32::try_from(random.below(30)).expect("below 30"),
             begin: random.below(64),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A seek curve as a formula: a root for short distances, a line for long ones.
 //!
-//! The curve must not fall: the check examines where the line begins. Times are rounded up.
+//! The curve must not fall: the check compares the two parts where the line begins. Times are
+//! rounded up.
 
 use tidegate_model::mechanics::MechanicsError;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the segments that can hold a sector: those that begin at it or less than a segment's size
-//! before it.
+//! Finds the segments that can hold a sector: the segments that begin at the sector, or less than a
+//! segment's size before it.
 //!
 //! ```text
 //!   order of first sectors    [--2--]   [---0---]   [-3-]     [----1----]
 //!   candidates for sector x               :<- size - 1 ->x      here 0 and 3
 //! ```
-//! Segments can overlap, so several can hold one sector. Few segments begin that near.
+//! Segments can overlap, so several can hold one sector, but few segments begin that near.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// - `entries` ascend by first sector; every index appears at most once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByStart {
-    /// First sector and index.
+    /// The first sector and the index of each segment.
     entries: Vec<(u64, usize)>,
 }
 

@@ -5,7 +5,7 @@ use tidegate_model::Random;
 
 use super::*;
 
-/// Small, so that segments overlap, are emptied and are reused.
+/// A small memory, so that segments overlap, are emptied and are reused.
 const SEGMENTS: u32 = 7;
 const SECTORS_MAX: u32 = 12;
 const DISK: u64 = 60;
@@ -59,8 +59,8 @@ impl PlainSegments {
         clean.min_by_key(|&index| (!self.segments.list[index].sectors.is_empty(), self.used[index]))
     }
 
-    /// Makes one change, as a drive can; checks that it takes the segment that the plain search
-    /// names.
+    /// Makes one random change that a drive can make; checks that [`Segments`] takes the segment
+    /// that the plain search finds.
     fn change(&mut self, random: &mut Random) {
         let index = random.index(SEGMENTS as usize);
         let start = random.below(DISK);

@@ -9,7 +9,7 @@ use tidegate_drive::amortised::expected::{
 use tidegate_drive::amortised::{Amortised, transfer_time_scaled_ceil};
 use tidegate_model::{Bytes, Duration};
 
-/// Table 7.2.
+/// Dissertation, table 7.2: the Maxtor with requests of 255 KiB.
 const MAXTOR_255_KIB: Amortised = Amortised {
     seek_max: Duration::from_us(8_440),
     seek_min: Duration::from_us(2_850),
@@ -17,13 +17,13 @@ const MAXTOR_255_KIB: Amortised = Amortised {
     transfer_max: Duration::from_us(5_340),
 };
 
-/// 8.44 + 6.0 + 5.34 = 19.78 ms, section 7.4.2.
+/// Section 7.4.2: one request takes 8.44 + 6.0 + 5.34 = 19.78 ms.
 #[test]
 fn one_request_takes_the_time_of_the_dissertation() {
     assert_eq!(MAXTOR_255_KIB.batch_time_max(1), Duration::from_us(19_780));
 }
 
-/// 2 * (8.44 - 2.85) + 3 * (6.0 + 5.34 + 2.85) = 11.18 + 42.57 ms.
+/// Three requests take 2 * (8.44 - 2.85) + 3 * (6.0 + 5.34 + 2.85) = 11.18 + 42.57 ms.
 #[test]
 fn three_requests_share_two_sweeps() {
     assert_eq!(MAXTOR_255_KIB.seek_time_max(3), Duration::from_us(11_180 + 8_550));
@@ -46,7 +46,7 @@ fn transfer_of_a_smaller_request_is_rounded_up() {
     assert_eq!(scaled(0), 0);
 }
 
-/// Table 7.1.
+/// Dissertation, table 7.1.
 const MAXTOR_CYLINDERS: u32 = 80_568;
 
 /// 1.5 * (8.44 - 2.85) + 3 * 2.85 = 8.385 + 8.55 ms.
@@ -76,8 +76,8 @@ fn seeks(places: &[u32]) -> Duration {
     Duration::from_ns(moves.map(|distance| 10 + 4 * distance).sum())
 }
 
-/// Returns the order of 7.4.1.5: from the edge of the arm's half on. With no request in that half,
-/// the nearest is the first in the same direction.
+/// Returns the order of service of equation 7.4.1.5: from the edge of the arm's half onwards. If no
+/// request is in that half, the nearest request is also the first in this direction.
 fn single_sweep(arm: u32, batch: &[u32]) -> Vec<u32> {
     let mut order = batch.to_vec();
     order.sort_unstable();
@@ -87,7 +87,8 @@ fn single_sweep(arm: u32, batch: &[u32]) -> Vec<u32> {
     std::iter::once(arm).chain(order).collect()
 }
 
-/// Returns the order of 7.4.1.6: the nearest request first, in its direction to the end, and back.
+/// Returns the order of service of equation 7.4.1.6: the nearest request first, on in its direction
+/// to the end, and back.
 fn two_sweeps(arm: u32, batch: &[u32]) -> Vec<u32> {
     let nearest = batch.iter().min_by_key(|place| place.abs_diff(arm)).expect("not empty");
     let is_inwards = *nearest >= arm;
@@ -116,7 +117,8 @@ fn no_batch_of_a_small_disk_exceeds_its_bound() {
     }
     let bounds = [LINEAR.seek_time_single_sweep_max(3), LINEAR.seek_time_max(3)];
     assert_eq!(bounds.map(Duration::ns), [78, 94]);
-    // The second: from 7 via 6 and 0 to 8, fifteen cylinders; two strokes would be sixteen.
+    // The second batch moves from 7 via 6 and 0 to 8, fifteen cylinders; two strokes would be
+    // sixteen.
     assert_eq!(longest.map(Duration::ns), [78, 90]);
 }
 

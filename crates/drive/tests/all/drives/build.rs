@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Building the drive that stands for a device: the table used, and the errors.
+//! Tests of building simulated drives: the table used, and the errors.
 
 use super::common::{at, finish, measured, requests, table};
 use tidegate_drive::{

@@ -31,8 +31,8 @@ fn every_promised_drive_is_there_and_parses_under_its_own_name() {
     }
 }
 
-/// The hard disks: the Maxtor is by default the adversary defined by its published bounds; the
-/// others are mechanical.
+/// Returns the hard disks. The Maxtor is by default the adversary defined by its published bounds;
+/// the others are mechanical.
 fn hard_disks() -> impl Iterator<Item = DriveFile> {
     NAMES[..7].iter().map(|name| builtin::load(name).unwrap())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the drive tests: requests, tables, and a host that only waits.
+//! Helpers for the drive tests: requests, tables, and a host that only waits.
 
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::drive_file::MeasuredTable;

@@ -5,7 +5,7 @@
 use tidegate_drive::data_sheet::{BatchOrder, DataSheet, DataSheetError, SeekFigures};
 use tidegate_model::{Bandwidth, Bytes, DriveFile, Duration, Op};
 
-/// Table 7.2, with 4.77 ms as the average and 0.45 ms for a track.
+/// The Maxtor of table 7.2, with 4.77 ms as the average and 0.45 ms for a track.
 fn maxtor() -> DataSheet {
     DataSheet {
         name: "maxtor".to_owned(),
@@ -43,8 +43,8 @@ fn the_tables_follow_from_the_line() {
     assert_eq!(slower - two, 600_000);
 }
 
-/// Goal: the line lies above the assumed curve and touches it at the end. Method: the curve of each
-/// exponent in turn, whose mean is known, at 1,000 distances.
+/// Goal: the line lies above the assumed curve and touches it at the end. Method: for each of many
+/// exponents, whose mean is known, the curve is compared with the line at 1,000 distances.
 #[test]
 fn the_seek_line_lies_above_the_curve() {
     for percent in 1..=100 {

@@ -153,7 +153,7 @@ fn ns_max() -> impl Strategy<Value = Vec<u64>> {
 }
 
 proptest! {
-    /// Goal: the drive honours b, for any table, any batch that it covers, any instant.
+    /// Goal: the drive honours b, for any table, any batch that it covers and any instant.
     #[test]
     fn batch_to_an_idle_drive_takes_exactly_its_time(
         ns_max in ns_max(), share in 1_u64..=64, start in 0_u64..1_000_000, seed: u64,

@@ -39,7 +39,7 @@ const TAGS: [Tag; 6] =
 /// The maximum number of instants in a script.
 const INSTANTS: u64 = 40;
 
-/// Draws everything that a test leaves open.
+/// A seeded generator for the random parts of a test.
 pub(crate) struct Dice(Random);
 
 impl Dice {
@@ -128,7 +128,7 @@ fn any_overhead(dice: &mut Dice) -> Overhead {
     }
 }
 
-/// Returns a bus from infinitely fast to five times slower than the medium.
+/// Returns a bus whose speed is anywhere from infinite to a fifth of the medium's.
 fn any_bus(dice: &mut Dice) -> Bus {
     Bus {
         read_sector_ps: dice.pick(&[0, 1, 10_000_000, 500_000_000]),

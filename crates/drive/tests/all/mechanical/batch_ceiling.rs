@@ -19,7 +19,7 @@ fn disks() -> std::ops::Range<u64> {
 const BATCHES: u64 = 12;
 const COUNT_MAX: u32 = 8;
 
-/// A disk, and what is sent to it.
+/// A disk, and the requests that are sent to it.
 struct Case {
     mechanics: Mechanics,
     kinds: Vec<(Op, Bytes)>,

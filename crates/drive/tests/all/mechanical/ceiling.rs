@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest time of one request, against an adversary that chooses where the heads come from,
-//! when the request is sent, and where it lies. It climbs: it changes one of these at a time and
-//! keeps a change that makes the request take longer.
+//! Tests the longest time of one request against an adversary that chooses the position of the
+//! heads, the instant at which the request is sent, and its first sector. The adversary climbs: it
+//! changes one of these at a time and keeps a change that makes the request take longer.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use tidegate_model::{Bytes, Duration, Op, Random, Time};
 
 use super::disk_support::{plain, request};
 
-/// Steps of each climb, and the number of climbs.
+/// The number of steps in each climb, and the number of climbs.
 const STEPS: u64 = 500;
 const CLIMBS: u64 = 4;
 
@@ -79,8 +79,8 @@ impl Adversary<'_> {
         Choice { before: [before; 2], pause: Duration::ZERO, start }
     }
 
-    /// Returns a neighbouring choice: one of the places or the instant, moved by a small or a large
-    /// amount.
+    /// Returns a neighbouring choice, in which one of the places or the instant differs by a small
+    /// or a large amount.
     fn next(&mut self, choice: Choice) -> Choice {
         let mut next = choice;
         let last = self.mechanics.sectors - self.sectors;
@@ -155,9 +155,9 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics)> {
     })
 }
 
-/// Returns n if the adversary may stay below the ceiling by at most 1/n of it. A disk that can
-/// begin in the middle of a request saves up to the time in which the request's sectors pass,
-/// which the ceiling counts.
+/// Returns n, where the adversary must come within 1/n of the ceiling. A disk that can begin in the
+/// middle of a request saves up to the time in which the request's sectors pass, and the ceiling
+/// includes this time.
 const fn part(mechanics: &Mechanics) -> u64 {
     if mechanics.zero_latency { 5 } else { 15 }
 }

@@ -99,7 +99,7 @@ fn order(scheduler: Scheduler, starts: &[u64]) -> Vec<u64> {
     host.serve(us(100_000), &batch).into_iter().map(|(id, _)| id).collect()
 }
 
-/// Cylinders 40, 95, 52, 51: near the head, far, and near on the other side.
+/// The arm is at cylinder 50, and the requests are at 40, 95, 52 and 51.
 #[test]
 fn schedulers_serve_a_batch_in_their_order() {
     let starts = [8_000, 19_000, 10_400, 10_200];

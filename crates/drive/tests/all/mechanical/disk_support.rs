@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A small disk whose times can be computed by hand, and a host that drives it.
 //!
-//! A turn takes 10 ms and a track has 100 sectors: a sector takes 100 us. Two heads, 100
-//! cylinders, no skew; at time zero sector 0 of every track is under its head. A seek over d
-//! cylinders takes 1 ms + d * 0.1 ms, a head switch 0.5 ms.
+//! A turn takes 10 ms and a track has 100 sectors, so a sector takes 100 us. The disk has two
+//! heads, 100 cylinders and no skew; at time zero, sector 0 of every track is under its head. A
+//! seek over d cylinders takes 1 ms + d * 0.1 ms, and a head switch 0.5 ms.
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_drive::{Completion, Drive};
@@ -58,8 +58,8 @@ impl Host {
         Self { drive, now: Time::ZERO }
     }
 
-    /// Submits these requests at this instant; returns completions until nothing is outstanding:
-    /// (request, microseconds).
+    /// Submits these requests at this instant and waits until none is outstanding; returns the
+    /// completions as (request, microseconds).
     pub(crate) fn serve(&mut self, at: Time, batch: &[Request]) -> Vec<(u64, u64)> {
         let mut done = Vec::new();
         self.drive.advance(at, &mut done);
@@ -73,7 +73,7 @@ impl Host {
             .collect()
     }
 
-    /// Lets the drive do everything that is due up to this instant.
+    /// Advances the drive, event by event, up to this instant.
     pub(crate) fn go_to(&mut self, at: Time, done: &mut Vec<Completion>) {
         while let Some(next) = self.drive.next_event().filter(|&next| next <= at) {
             self.drive.advance(next, done);

@@ -29,7 +29,7 @@ pub(crate) fn check_sector(layout: &Layout, sector: u64) {
     }
 }
 
-/// The next sector of the track begins where this one ends, or after slips.
+/// Checks that the next sector of the track begins where this one ends, or after slips.
 fn check_next(layout: &Layout, extent: &Extent, one: &Extent) {
     let next = Lba::new(extent.start.get() + 1);
     let gap = layout.position(next).sector - layout.position(extent.start).sector;
@@ -51,7 +51,7 @@ fn check_extent(extent: &Extent) {
     assert!(extent.span >= Angle::of_turn(sectors, extent.sectors_per_track.into()));
 }
 
-/// Zones cover the disk in order, and their sectors are on their cylinders.
+/// Checks that zones cover the disk in order, and that their sectors are on their cylinders.
 pub(crate) fn check_zones(layout: &Layout) {
     let mut next = 0;
     for zone in layout.zones() {

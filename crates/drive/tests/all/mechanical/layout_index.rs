@@ -52,7 +52,8 @@ fn nodes_add_up_sectors_cylinders_and_angles() {
     let text = format!("{SERPENTINE} - \n 0 1 900000 54 3 250000 108 6 N 0");
     let layout = layout(2, 7, &index("0 9 10\n0 7 8", &text));
     assert_eq!(layout.position(Lba::new(54 + 38)), at(5, 1, 0));
-    // 0.9 + 0.25 of the second node, 0.5 + 0.2 of the second track under head 1.
+    // The second node begins at 0.9 + 0.25 turns; its second track under head 1 is 0.5 + 0.2
+    // further on.
     assert_eq!(layout.extent(Lba::new(54 + 38), 1).begin, ppm(850_000));
     check_all(&layout);
 }
@@ -88,7 +89,7 @@ fn last_piece_of_a_run_may_be_shorter() {
     check_all(&layout);
 }
 
-/// As in DiskSim: the offset belongs to the first sector with data.
+/// As in DiskSim, the offset belongs to the first sector with data.
 #[test]
 fn track_may_begin_behind_sectors_without_data() {
     let layout = layout(1, 1, &index("3 6 8", "0 0 250000 4 1 0 4 1 T 0 0"));
@@ -111,7 +112,7 @@ fn slips_leave_out_sectors_of_the_index() {
     check_all(&layout);
 }
 
-/// Sectors 4 and 5 are on a track of the index that is not full, 8 is on a track outside it.
+/// Sectors 4 and 5 are on a track of the index that is not full; sector 8 is on a track outside it.
 #[test]
 fn remapped_sectors_are_extents_of_their_own() {
     let remaps = "4 2 1 0 6 10\n8 1 2 0 3 4\n".to_owned();
@@ -137,8 +138,8 @@ fn rows_of_the_root_are_zones_where_density_changes() {
     assert_eq!(facts, [(0, 2, 10, 30), (3, 4, 8, 16)]);
 }
 
-/// A node that is `repeated` times on the disk: a run of all its cylinders under head 0, inwards,
-/// and one under head 1, back.
+/// A node that occurs `repeated` times on the disk: a run of all its cylinders under head 0,
+/// inwards, and one under head 1, back.
 #[derive(Debug, Clone)]
 struct Group {
     cylinders: u64,

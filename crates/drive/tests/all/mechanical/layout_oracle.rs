@@ -35,8 +35,8 @@ impl Oracle {
         self.heads * self.per_track
     }
 
-    /// Returns how many slips among the slots from `begin` on lie before the `data`-th datum from
-    /// there.
+    /// Counts the slips, among the slots from `begin` on, that lie before data sector number `data`
+    /// of these slots.
     fn over(&self, begin: u64, data: u64) -> u64 {
         let mut over = 0;
         for &slip in &self.slips {
@@ -47,7 +47,7 @@ impl Oracle {
         over
     }
 
-    /// Returns the slot of a datum in regions of `slots` slots, of which `spares` are spare.
+    /// Returns the slot of a data sector in regions of `slots` slots, `spares` of which are spare.
     fn in_region(&self, data: u64, slots: u64) -> Option<u64> {
         let per_region = slots - self.spares;
         let (region, into) = (data / per_region, data % per_region);
@@ -70,8 +70,8 @@ impl Oracle {
         }
     }
 
-    /// Scheme 7: each slip on an earlier cylinder moves the data on by a slot. Returns `None` if
-    /// that moves a datum past the end of a cylinder, because DiskSim then overlooks the next
+    /// Scheme 7: each slip on an earlier cylinder moves the data by one slot. Returns `None` if
+    /// this moves a data sector past the end of a cylinder, because DiskSim then overlooks the next
     /// cylinder's slips.
     fn in_cylinder(&self, data: u64) -> Option<u64> {
         let slots = self.per_cylinder();
@@ -101,8 +101,8 @@ impl Oracle {
             }
     }
 
-    /// Keeps only the slips of slots or tracks that hold data, and of these only as many as
-    /// DiskSim has room for.
+    /// Keeps only the slips of slots or tracks that hold data, and no more of them than DiskSim has
+    /// room for.
     fn limit_slips(&mut self) {
         let slots = self.cylinders * self.per_cylinder();
         let end = match self.scheme {

@@ -87,7 +87,7 @@ fn disks_and_zones_that_cannot_be() {
     );
 }
 
-/// Larger than a number in a drive file can be.
+/// Tests a number that is larger than a drive file can hold.
 #[test]
 fn defect_at_the_largest_number() {
     let zone = Zone { spares: 3, defects: vec![(u64::MAX, 1)], ..zone(0, 1, 4) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of layouts: sample disks, and properties of every layout.
+//! Helpers for the tests of layouts: sample disks, and properties of every layout.
 
 use std::collections::HashSet;
 
@@ -52,7 +52,7 @@ pub(crate) fn indexed(
     disk(surfaces, cylinders, sectors, mechanics::Layout::Index(index.clone()))
 }
 
-/// Returns the cases of a table, two lines each: figures of a disk, and what it shows.
+/// Returns the cases of a table, two lines each: the figures of a disk, and the expected result.
 pub(crate) fn cases(table: &str) -> Vec<[&str; 2]> {
     let is_part = |line: &&str| !line.is_empty() && !line.starts_with("//");
     let lines: Vec<&str> = table.lines().map(str::trim).filter(is_part).collect();
@@ -84,7 +84,7 @@ pub(crate) fn disk_with_zones(text: &str) -> Mechanics {
     zoned(surfaces, cylinders, sectors.into(), &zones)
 }
 
-/// Returns plain zones.
+/// Returns zones with default options.
 pub(crate) fn plain(zone: Vec<Zone>) -> Zones {
     Zones { zone, ..Zones::default() }
 }
@@ -100,7 +100,7 @@ pub(crate) fn zone(cylinder_first: u32, cylinder_last: u32, sectors_per_track: u
     Table::from_iter(figures).try_into().expect("a zone needs no more")
 }
 
-/// Returns an index of rows.
+/// Returns an index with these tracks and rows.
 pub(crate) fn index(tracks: &str, index: &str) -> TrackIndex {
     TrackIndex {
         tracks: tracks.to_owned(),
@@ -121,8 +121,8 @@ pub(crate) fn held(mechanics: &Mechanics) -> u64 {
     Layout::held(mechanics).unwrap().sectors
 }
 
-/// Returns what each slot of each track holds, in the tracks' order: `0-2` for three sectors in a
-/// row, dots for slots without data; `|` between tracks, `||` between cylinders. Checks every
+/// Returns the content of each slot of each track, in the tracks' order: `0-2` for three sectors in
+/// a row, dots for slots without data; `|` between tracks, `||` between cylinders. Checks every
 /// sector too.
 pub(crate) fn map(layout: &Layout) -> String {
     check_all(layout);
@@ -158,7 +158,7 @@ pub(crate) fn check_all(layout: &Layout) {
     check_zones(layout);
 }
 
-/// Extents cover the disk from its first sector to its last, each exactly once.
+/// Checks that extents cover the disk from its first sector to its last, each exactly once.
 fn check_tiling(layout: &Layout) {
     let mut next = 0;
     while next < layout.sectors() {

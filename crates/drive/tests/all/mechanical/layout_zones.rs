@@ -70,7 +70,8 @@ fn defect_is_an_extent_of_its_own() {
     check_all(&layout);
 }
 
-/// 3 sectors of track skew and 5 of cylinder skew, an offset of 1, tracks of 16 sectors.
+/// Tests 3 sectors of track skew and 5 of cylinder skew, with an offset of 1 and tracks of 16
+/// sectors.
 #[test]
 fn skews_add_up_over_heads_and_cylinders() {
     let zone = Zone {
@@ -133,7 +134,7 @@ fn extent_of_no_sectors_is_a_broken_contract() {
 }
 
 prop_compose! {
-    /// A zone whose slips and defects can lie anywhere.
+    /// Generates a zone whose slips and defects can lie anywhere.
     fn random_zone()(
         gap in 0_u32..2,
         cylinders in 1_u32..6,
@@ -184,7 +185,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Method: refused layouts are ignored here, provided a good part is accepted.
+    /// Refused layouts are ignored, provided that enough layouts are accepted.
     #[test]
     fn every_sector_of_a_small_disk_is_where_it_is_found(
         zones in random_zones(), surfaces in 1_u32..4, cut in 0_u64..5,

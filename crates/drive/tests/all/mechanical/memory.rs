@@ -21,7 +21,8 @@ pub(crate) const CACHE: &str = "
     cache.read_hits_on_writes = true
 ";
 
-/// A hit is processed in 0.2 ms and each sector takes 0.01 ms on the bus.
+/// Returns a disk with memory: a hit is processed in 0.2 ms, and each sector takes 0.01 ms on the
+/// bus.
 pub(crate) fn with_cache() -> Mechanics {
     let times = "
         overhead.read_hit_after_read_ns = 200_000

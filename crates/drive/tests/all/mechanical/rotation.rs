@@ -21,7 +21,7 @@ proptest! {
         prop_assert_eq!(u128::from(phase.units()), exact);
     }
 
-    /// After `rpm` turns a whole minute has passed: the same angle, to the unit.
+    /// After `rpm` turns, a whole minute has passed and the angle is the same, to the unit.
     #[test]
     fn after_a_minute_the_phase_is_the_same(rpm in speed(), ns in 0..DAY_NS, minutes in 1_u64..1440) {
         let rotation = Rotation::new(rpm);

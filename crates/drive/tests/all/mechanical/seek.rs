@@ -16,8 +16,8 @@ fn ns(curve: &SeekCurve, distance: u32) -> u64 {
     curve.time(distance).ns()
 }
 
-/// Ruemmler and Wilkes' HP 97560 in their form: 3.24 + 0.400 sqrt(d), and 8.00 + 0.008 d from 383
-/// on.
+/// Returns the seek curve of the HP 97560 in the form of Ruemmler and Wilkes, in ms: 3.24 + 0.400
+/// sqrt(d), and 8.00 + 0.008 d from 383 cylinders on.
 fn hp_97560() -> Seek {
     Seek::Formula {
         short_ns: 3_240_000,
@@ -33,7 +33,7 @@ fn refusal(seek: &Seek, cylinders: u32) -> String {
     format!("{error}; {}", error.help)
 }
 
-/// Curves of points and of the formula: the number of cylinders, and times at distances.
+/// Each case has a curve, the number of cylinders, and the times at some distances.
 #[test]
 fn curves_have_the_times_computed_by_hand() {
     let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
@@ -47,10 +47,10 @@ fn curves_have_the_times_computed_by_hand() {
             100,
             &[(1, 1_000), (2, 1_334), (3, 1_667), (4, 2_000), (5, 1_997), (6, 1_994), (7, 1_990)],
         ),
-        // Beyond the last point the last slope goes on.
+        // Beyond the last point, the last slope continues.
         (points(&[(1, 100), (2, 700), (4, 900)]), 100, &[(10, 1_500)]),
         (points(&[(1, 100), (4, 900), (6, 700)]), 9, &[(8, 500)]),
-        // One point is a constant.
+        // A curve of one point is constant.
         (points(&[(3, 800)]), 100, &[(1, 800), (3, 800), (99, 800)]),
         (points(&[(1, 500)]), 10, &[(0, 0)]),
         // The formula has a root and a line: 0.4 ms sqrt(2) = 565685.42 ns.
@@ -75,7 +75,7 @@ fn curves_have_the_times_computed_by_hand() {
     }
 }
 
-/// The formula that decreases is accepted on a disk that is too small for long seeks.
+/// A formula that decreases is accepted on a disk that is too small for long seeks.
 #[test]
 fn refusals_name_the_fault() {
     let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
@@ -125,9 +125,10 @@ fn formula_with_a_figure_too_large_is_refused() {
     }
 }
 
-/// A curve that rises to 1000 over 10 cylinders: from its end the line over its dent at 4 is the
-/// flattest, 200 in 6 cylinders: 1000 - 10 * 200 / 6 = 666.7 at 0. A curve that falls has a level
-/// bound. A disk without seeks has only the nanosecond for rounding, which every bound includes.
+/// The first curve rises to 1000 over 10 cylinders. The flattest line from its end touches the dent
+/// at 4: it falls by 200 in 6 cylinders, to 1000 - 10 * 200 / 6 = 666.7 at 0. A curve that falls
+/// has a level bound. A disk without seeks has only the nanosecond for rounding, which every bound
+/// includes.
 #[test]
 fn linear_bound_ends_with_the_curve_and_touches_it_once_more() {
     let rows: [(Points<'_>, u32, (u64, u64)); 3] = [

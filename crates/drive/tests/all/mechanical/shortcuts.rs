@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A disk on which the direct movement to a track can take longer than a detour by other tracks. If
-//! memory has the beginnings of reads, batches exceed the bound that the queue's order would give.
+//! A disk on which the direct movement to a track can take longer than a detour through other
+//! tracks. If memory has the beginnings of reads, batches exceed the bound that the queue's order
+//! would give.
 //!
 //! ```text
 //!   heads at 0                  X1 Y1                     X2 Y2                     X3
@@ -9,12 +10,11 @@
 //!                             |--- 1,021 to the last sector ->|
 //!                                                     <-- Y2 --|
 //!                                                     |--- 1,021 to the last sector ->|
-//! ```
-//! Seeks over more than 1,020 cylinders take two seconds, others 0.1 ms. Nearest first, the third
-//! longest of all distances to first sectors is at most 2,999 / 3 + 21: a request leaves the heads
-//! at most 21 cylinders from its first sector. So an ordered batch has two long seeks. Here all of
-//! X1, X2 and X3 except the last sector, 20 cylinders further on, is in memory, which causes a
-//! third long seek.
+//! Seeks over more than 1,020 cylinders take two seconds, others 0.1 ms. If the nearest request is
+//! always next, the third longest of all distances to first sectors is at most 2,999 / 3 + 21: a
+//! request leaves the heads at most 21 cylinders from its first sector. So an ordered batch has two
+//! long seeks. Here all of X1, X2 and X3 except the last sector, 20 cylinders further on, is in
+//! memory, which causes a third long seek.
 
 use tidegate_drive::Drive as _;
 use tidegate_drive::mechanical::BatchCeiling;

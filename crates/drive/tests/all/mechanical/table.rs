@@ -131,7 +131,8 @@ fn parsed(id: RequestId, asked: &str) -> Request {
     request
 }
 
-/// Returns whether a request completed as expected; at any time if the table gives none.
+/// Returns whether a request completed as expected; if the table gives no time, any time is
+/// accepted.
 fn is_as(completion: &Completion, expected: &str) -> bool {
     let expected = expected.trim();
     let time = expected.strip_prefix("failed");

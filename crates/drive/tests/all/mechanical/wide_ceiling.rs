@@ -110,7 +110,7 @@ struct Choice {
 struct Adversary {
     mechanics: Mechanics,
     kinds: Vec<(Op, Bytes)>,
-    /// Sectors that are not stored beside their neighbours.
+    /// The remapped sectors, which are not stored next to their neighbours.
     remapped: Vec<u64>,
     dice: Dice,
 }
@@ -157,7 +157,8 @@ impl Adversary {
         Choice { before, pause, batch: accesses, begun }
     }
 
-    /// Returns how much of this request is read before: nothing, all but a sector, or any part.
+    /// Returns how many sectors of this request are read beforehand: none, all but one, or any
+    /// number.
     fn beginning(&mut self, &(op, _, sectors): &Access) -> u64 {
         match op {
             Op::Read => match self.dice.below(3) {
@@ -224,7 +225,7 @@ impl Adversary {
         done.iter().map(|done| done.at).max().expect("some requests").since(begun)
     }
 
-    /// Returns the highest share of this limit that a batch of `count` takes, per mille.
+    /// Returns the highest share of this limit that a batch of `count` requests takes, per mille.
     fn climb(&mut self, count: u64, limit: Duration) -> u64 {
         const STEPS: u32 = 150;
         let mut choice = self.first(count);
@@ -279,7 +280,7 @@ fn no_batch_of_a_wide_disk_exceeds_its_ceiling() {
     }
 }
 
-/// Canary: ceilings computed with seeks that are a tenth faster, for every scheduler.
+/// Canary: ceilings computed with seeks that are a tenth faster are caught, for every scheduler.
 #[test]
 fn ceilings_with_faster_seeks_are_caught() {
     let faster = |mechanics: &Mechanics| {
@@ -301,7 +302,8 @@ fn ceilings_with_faster_seeks_are_caught() {
     }
 }
 
-/// Canary: for schedulers that sweep, ceilings that are too low by the longest time of one request.
+/// Canary: for schedulers that sweep, ceilings that are too low by the longest time of one request
+/// are caught.
 #[test]
 fn ceilings_without_the_longest_movement_are_caught() {
     for scheduler in [Scheduler::Scan, Scheduler::CLook] {
@@ -314,7 +316,7 @@ fn ceilings_without_the_longest_movement_are_caught() {
     }
 }
 
-/// Canary: ceilings computed for the same disks without remapped sectors.
+/// Canary: ceilings computed for the same disks without remapped sectors are caught.
 #[test]
 fn ceilings_without_remapped_sectors_are_caught() {
     let whole = |mechanics: &Mechanics| {

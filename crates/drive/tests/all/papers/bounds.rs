@@ -97,8 +97,8 @@ impl Fixture {
     }
 }
 
-/// Assumed by `transfer_max` and by sequential reading: a step to the next track ends before the
-/// track's first sector passes.
+/// Tests an assumption of `transfer_max` and of sequential reading: a step to the next track ends
+/// before the track's first sector passes.
 #[test]
 fn skews_leave_time_for_the_arm() {
     for (name, _) in DISKS {
@@ -171,7 +171,7 @@ impl Adversary {
         self.edges[self.random.index(3)]
     }
 
-    /// Returns `count` positions by one of the plans.
+    /// Returns `count` positions that follow one of the plans.
     fn batch(&mut self, count: u32) -> Vec<u64> {
         let plan = self.random.below(4);
         (0..u64::from(count)).map(|index| self.place(plan, index)).collect()
@@ -322,8 +322,9 @@ fn mean_seek(file: &DriveFile) -> Duration {
     Duration::from_ns((0..SEEKS).map(|_| seek()).sum::<u64>() / SEEKS)
 }
 
-/// Goal: the line that a data sheet gives lies above the seek curves of real disks. Method: the three
-/// figures of each built-in disk, from its own curve, against the lowest line above this curve.
+/// Goal: the line that a data sheet gives lies above the seek curves of real disks. Method: the
+/// three figures of each built-in disk, from its own curve, against the lowest line above this
+/// curve.
 #[test]
 fn the_line_of_a_data_sheet_is_above_each_disks_curve() {
     for (name, _) in DISKS {
@@ -337,7 +338,7 @@ fn the_line_of_a_data_sheet_is_above_each_disks_curve() {
         let (needed, _) = curve.linear_upper_bound();
         let line = figures.line();
         assert!(line.seek_min >= needed, "{name}: {line:?}, but {needed} is needed");
-        // Not so far above that the tables would be of no use.
+        // The line is not so far above the curve that the tables would be useless.
         assert!(line.seek_min.ns() < needed.ns() * 2, "{name}: {line:?} for {needed}");
     }
 }

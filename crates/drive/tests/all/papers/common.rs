@@ -22,7 +22,7 @@ pub(crate) fn mechanics(file: &DriveFile) -> &Mechanics {
     file.mechanics.as_ref().expect("a hard disk")
 }
 
-/// Returns the drive's mechanics for changes.
+/// Returns the drive's mechanics, to be changed.
 pub(crate) fn mechanics_mut(file: &mut DriveFile) -> &mut Mechanics {
     file.mechanics.as_mut().expect("a hard disk")
 }
@@ -67,7 +67,7 @@ pub(crate) fn check_figures(figures: &[Figure<'_>]) {
     }
 }
 
-/// A drive with a host that does one thing after the other.
+/// A drive with a host that does one thing at a time.
 pub(crate) struct Host {
     drive: Box<dyn Drive + Send>,
     pub(crate) now: Time,
@@ -175,12 +175,12 @@ impl Rate {
         Self(u64::try_from(rate).expect("a rate"))
     }
 
-    /// Returns thousands of bytes per second.
+    /// Returns the rate in thousands of bytes per second.
     pub(crate) fn kb(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// Returns requests of this size per second.
+    /// Returns the rate in requests of this size per second.
     pub(crate) fn per_second(self, size: Bytes) -> u64 {
         self.0 / size.get()
     }
@@ -199,7 +199,7 @@ impl Places {
         Self::within(file, size, (0, 100), seed)
     }
 
-    /// Returns positions between two percentages of its sectors.
+    /// Returns positions between two percentages of the disk's sectors.
     pub(crate) fn within(file: &DriveFile, size: Bytes, percent: (u64, u64), seed: u64) -> Self {
         let sectors = mechanics(file).sectors;
         let (first, end) = (sectors * percent.0 / 100, sectors * percent.1 / 100);
@@ -245,7 +245,7 @@ impl Times {
         self.0[self.0.len() - 1 - self.0.len() / 1_000]
     }
 
-    /// Returns how many times are longer.
+    /// Returns how many times are longer than `limit`.
     pub(crate) fn count_above(&self, limit: Duration) -> usize {
         self.0.len() - self.0.partition_point(|&time| time <= limit)
     }

@@ -2,8 +2,8 @@
 //! The Fujitsu MAX3036RC of "Throttling On-Disk Schedulers to Meet Soft-Real-Time
 //! Requirements", RTAS 2008: sections 2 to 4. Requests are random reads of 256 KiB.
 //!
-//! Rates: the paper's MB is a million bytes in one factor and 1,024 in another, which alone needs
-//! a tolerance of 2.5 %.
+//! The paper's MB mixes factors of 1,000 and 1,024, which alone requires a tolerance of 2.5 % for
+//! rates.
 
 use tidegate_model::{Bytes, DriveFile, Duration, Op, RequestId, Time};
 
@@ -24,7 +24,7 @@ fn figures_are_those_of_the_paper() {
     let single = Times::of_batches(&file, SIZE, 1, 10_000);
     let drain_us = |count| Times::of_batches(&file, SIZE, count, 10_000).longest().ns() / 1_000;
     check_figures(&[
-        // Table 1: 36.7 GB, 15,000 rpm. The depth is the experiments'.
+        // Table 1: 36.7 GB, 15,000 rpm. The depth is that of the experiments.
         ("capacity, tenths of a GB", &|| gigabytes_tenths(&file), 367..=367),
         ("rpm", &|| mechanics(&file).rpm.into(), 15_000..=15_000),
         ("depth", &|| file.depth.into(), 20..=20),
@@ -36,13 +36,14 @@ fn figures_are_those_of_the_paper() {
         // taken as 99.9 %.
         ("above 17 ms", &|| single.count_above(Duration::from_ms(17)) as u64, 0..=10),
         ("longest, ns", &|| single.longest().ns(), 0..=19_000_000),
-        // Section 4: 18 MB/s with one request at a time, behind a scheduler that sometimes idled and
-        // also served a real-time task: the disk itself is faster. The paper does not say by how
-        // much; with one outstanding it cannot be faster than with seven, 34 MB/s plus the real-time
-        // rate (3.5 MB/s).
+        // Section 4: 18 MB/s with one request at a time, behind a scheduler that sometimes idled
+        // and also served a real-time task: the disk itself is faster. The paper does not say by
+        // how much; with one outstanding it cannot be faster than with seven, 34 MB/s plus the
+        // real-time rate (3.5 MB/s).
         ("random, kB/s", &|| random(&file, SIZE, 1, 10_000).kb(), 18_000..=33_999),
         // Figure 8: 160 ms; figure 10 and section 3.4: 75 ms for a depth of 8. Both are the longest
-        // observed; ours must not be longer, and at least 80 % of them, or it models another disk.
+        // observed. The simulated drains must be shorter, but at least 80 % as long, or the model
+        // describes another disk.
         ("drain of 20, us", &|| drain_us(20), 128_000..=159_999),
         ("drain of 8, us", &|| drain_us(8), 60_000..=74_999),
     ]);
@@ -89,7 +90,7 @@ fn starved_request_is_served_within_two_services_of_the_bound() {
     }
 }
 
-/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort, none of which
+/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort; no best effort
 /// is sent while the read is at the disk. Best effort gets 40 MB/s and 34 MB/s respectively; no
 /// response takes longer than the period, which is the longest drain. Within 5 %, as above.
 #[test]

@@ -87,7 +87,7 @@ fn mean_distance_of_random_cylinders_is_that_of_the_equation() {
     assert!(zoned < equation, "{zoned}");
 }
 
-/// Returns the same mean with each cylinder weighted by its sectors: a boundary between two
+/// Returns the mean distance with each cylinder weighted by its sectors: a boundary between two
 /// cylinders is crossed by the pairs with one sector on either side.
 fn expected_distance_by_sectors(densities: &[Density]) -> u64 {
     let total: u128 = densities.iter().map(|density| u128::from(density.sectors)).sum();
@@ -107,10 +107,10 @@ fn mean_distance(draw: &mut impl FnMut() -> u32) -> u64 {
     distances.sum::<u64>() / 200_000
 }
 
-/// Section 7.4 has an expected transfer of 2.57 ms for 255 KiB, hence 10.12 ms for a read. That
-/// is impossible: on the densest track it takes 510 / 1,170 turns, 2.615 ms. Equation 7.4.0.12
-/// with the figures of table 7.1 gives 510 * 161,111 / 143,666,192 turns, 3.432 ms, and 10.98 ms
-/// for a read.
+/// Section 7.4 has an expected transfer of 2.57 ms for 255 KiB, and so 10.12 ms for a read. That is
+/// impossible: on the densest track it takes 510 / 1,170 turns, 2.615 ms. Equation 7.4.0.12 with
+/// the figures of table 7.1 gives 510 * 161,111 / 143,666,192 turns, 3.432 ms, and 10.98 ms for a
+/// read.
 #[test]
 fn published_transfer_is_below_that_of_the_densest_track() {
     let file = maxtor();
@@ -140,7 +140,7 @@ fn mean_without_zero_latency_equals_the_formula() {
 
 /// Section 7.4 measured 9.63 ms. Zero-latency access makes the model 0.8 ms faster than the
 /// formula's 10.98 ms, but it stays 8 % above the measurement. Nothing in the source explains the
-/// rest; a faster seek would contradict its seek curve. Hence 10 %.
+/// rest; a faster seek would contradict its seek curve. So the tolerance is 10 %.
 #[test]
 fn mean_with_zero_latency_is_within_a_tenth_of_the_measured() {
     let measured = Duration::from_us(9_630);

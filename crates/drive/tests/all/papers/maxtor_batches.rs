@@ -35,8 +35,8 @@ fn longest_time_for_each_request_falls_with_the_batch() {
     assert!(each[COUNTS.len() - 1] * 3 < each[0] * 2, "{each:?}");
 }
 
-/// Figure 7.8, "w/o batching": the same batches sent one request after the other, in order. From
-/// four requests on it takes longer, on average by at least 5 %.
+/// Figure 7.8, "w/o batching": the same requests sent one after the other, in order. From four
+/// requests on they take longer, on average by at least 5 %.
 #[test]
 fn batch_at_once_is_shorter_than_one_after_the_other() {
     for n in [4, 8, 16] {

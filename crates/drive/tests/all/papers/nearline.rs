@@ -25,8 +25,8 @@ fn figures_are_those_of_its_class() {
     let random = |outstanding| random(&file, SIZE, outstanding, 20_000).per_second(SIZE);
     check_figures(&[
         ("capacity, tenths of a GB", &|| gigabytes_tenths(&file), 120_000..=120_999),
-        // The rate is 250 MB/s outside and 110 MB/s inside, within 2 %; the disk was fitted to these
-        // figures.
+        // The rate is 250 MB/s outside and 110 MB/s inside, within 2 %; the disk was fitted to
+        // these figures.
         ("sequential, outside, kB/s", &|| sequential(&file, large, 0).kb(), 245_001..=254_999),
         ("sequential, inside, kB/s", &|| sequential(&file, large, 99).kb(), 107_801..=112_199),
         // The average seek time agrees with 8.5 ms to the last given digit.
@@ -36,7 +36,7 @@ fn figures_are_those_of_its_class() {
     ]);
 }
 
-/// Users report 1 to 4 s. With ageing, some requests wait less than the bound.
+/// Users report waits of 1 to 4 s. With ageing, some requests wait less than the bound.
 #[test]
 fn starved_read_waits_for_1_to_4_s() {
     let file = nearline();

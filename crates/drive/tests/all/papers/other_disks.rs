@@ -25,9 +25,9 @@ fn figures_of_the_ibm_are_those_of_the_paper() {
         ("capacity, tenths of a GB", &|| gigabytes_tenths(&file), 1_468..=1_468),
         ("rpm", &|| mechanics(&file).rpm.into(), 15_000..=15_000),
         ("depth", &|| file.depth.into(), 20..=u64::MAX),
-        // Section 3.2: a drain of 20 requests is far shorter than starvation. The figure ends at the
-        // same time as the Fujitsu's, a drive of the same class and speed; tolerance: 40 % of its
-        // 160 ms.
+        // Section 3.2: a drain of 20 requests is far shorter than starvation. The paper's figure
+        // ends at the same time as the figure of the Fujitsu, a drive of the same class and speed;
+        // tolerance: 40 % of its 160 ms.
         ("drain of 20, us", &drain_us, 96_000..=224_999),
     ]);
 }
@@ -44,8 +44,8 @@ fn ibm_starves_for_1_5_to_2_5_s() {
 }
 
 /// The Maxtor is the second disk of table 1, but the dissertation observed that it serves in sweeps
-/// (7.4.1). Then nothing starves: a far request is served within two sweeps. In two sweeps the disk
-/// serves at most twice as many requests as it holds, each in at most 20 ms.
+/// (7.4.1). Then no request starves: a far request is served within two sweeps. In two sweeps the
+/// disk serves at most twice as many requests as it holds, each in at most 20 ms.
 #[test]
 fn maxtor_serves_far_requests_within_two_sweeps() {
     let file = DriveFile { depth: 20, ..load("maxtor-atlas-10k-v") };
@@ -53,7 +53,8 @@ fn maxtor_serves_far_requests_within_two_sweeps() {
     assert!(longest <= Duration::from_ms(20 * 20 * 2), "{longest}");
 }
 
-/// A larger choice of requests never slows the disk: 20 outstanding gain at least 30 % over one.
+/// A larger choice of requests never slows the disk: 20 outstanding requests gain at least 30 %
+/// over one.
 #[test]
 fn ibm_is_faster_with_20_outstanding() {
     let rate = |outstanding| random(&ibm(), SIZE, outstanding, 10_000).kb();
@@ -61,7 +62,7 @@ fn ibm_is_faster_with_20_outstanding() {
     assert!(many * 10 > alone * 13, "{alone} {many}");
 }
 
-/// "QoS Support for Intelligent Storage Devices", section 5.
+/// Tests the figures of "QoS Support for Intelligent Storage Devices", section 5.
 #[test]
 fn figures_of_the_st340810a_are_those_of_the_paper() {
     let file = load("seagate-st340810a");
@@ -75,12 +76,12 @@ fn figures_of_the_st340810a_are_those_of_the_paper() {
         // An IDE drive, which has no queue.
         ("depth", &|| file.depth.into(), 1..=1),
         ("capacity, tenths of a GB", &|| gigabytes_tenths(&file), 400..=400),
-        // About 27.59 MB/s. The paper does not say where on the disk, so the test averages over the
-        // whole of it: eleven positions, the time for the same amount at each. Within 3 %: fitted,
-        // but to zones.
+        // About 27.59 MB/s. The paper does not say where on the disk, so the test averages over
+        // eleven positions from end to end, with the same amount read at each. Within 3 %: the
+        // zones were fitted to this rate.
         ("sequential, kB/s", &over_the_disk, 26_763..=28_417),
-        // Without a queue a random read takes seek, half a turn and its transfer, 9.5 + 5.6 + 2.5 ms
-        // and the command: 17 to 19 ms.
+        // Without a queue a random read takes seek, half a turn and its transfer, 9.5 + 5.6 + 2.5
+        // ms and the command: 17 to 19 ms.
         (
             "random, ns",
             &|| Times::of_batches(&file, size, 1, 10_000).mean().ns(),

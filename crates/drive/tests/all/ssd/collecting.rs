@@ -10,7 +10,8 @@ use super::host::{Host, Load, Served};
 
 const LENGTH: Duration = Duration::from_ms(1_000);
 
-/// Returns what a reader with one request outstanding sees beside another load.
+/// Runs a reader with one request outstanding beside another load; returns the reader's completions
+/// and the host.
 fn beside(ssd: &Ssd, other: Option<Load>) -> (Served, Host) {
     let mut host = Host::new(drive(ssd, 32));
     let loads: Vec<Load> = std::iter::once(Load::random(Op::Read, 1)).chain(other).collect();
@@ -19,7 +20,7 @@ fn beside(ssd: &Ssd, other: Option<Load>) -> (Served, Host) {
     (served, host)
 }
 
-/// The outliers that users fear: a neighbour overwrites 4 KiB at random on a full drive.
+/// Tests the outliers that users fear: a neighbour overwrites 4 KiB at random on a full drive.
 ///
 /// Goal: a reader's b(1) grows by an order of magnitude or more, and includes an erase.
 #[test]

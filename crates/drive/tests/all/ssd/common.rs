@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of the solid-state drive: a small drive, requests, and a way to let the
+//! Helpers for the tests of the solid-state drive: a small drive, requests, and a way to let the
 //! drive finish.
 
 use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
 use tidegate_model::ssd::{Collection, Link, Prefill, PrefillOrder, Ssd, WriteCache};
 use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Time};
 
-/// The unit of all drives here.
+/// The size of a unit on all drives in these tests.
 pub(crate) const UNIT: Bytes = Bytes::from_kib(4);
 
 /// Times on the small drive: a page over its channel, a unit over the link, and a command over the
@@ -17,7 +17,7 @@ pub(crate) const COMMAND_NS: u64 = 1_000;
 pub(crate) const OVERHEAD_NS: u64 = 10_000;
 pub(crate) const PROGRAM_NS: u64 = 1_000_000;
 pub(crate) const READ_NS: u64 = 50_000;
-/// When a unit sent to the idle small drive at 0 has reached its cache.
+/// The instant at which a unit sent at 0 to the idle small drive has reached the cache.
 pub(crate) const CACHED_NS: u64 = OVERHEAD_NS + LINK_NS + COMMAND_NS;
 /// How long a row takes from the cache to the flash of an idle die: four pages.
 pub(crate) const ROW_NS: u64 = 4 * PAGE_NS + PROGRAM_NS;

@@ -19,7 +19,7 @@ pub(crate) struct Load {
     is_random: bool,
     /// The time from a completion to the next request.
     pause: Duration,
-    /// The part of the drive that it uses, from the start, in percent.
+    /// The part of the drive that the source uses, from the start, in percent.
     percent: u64,
 }
 

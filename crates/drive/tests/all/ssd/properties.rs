@@ -54,7 +54,7 @@ fn drives() -> impl Strategy<Value = Ssd> {
 const SECTORS: u64 = 105_000;
 
 fn requests() -> impl Strategy<Value = Request> {
-    // Half of them in a small part, so that they overlap.
+    // Half of the requests are in a small part of the drive, so that they overlap.
     let sector = prop_oneof![0..SECTORS, 0..400_u64];
     let sectors = prop_oneof![1..64_u64, Just(8_u64), Just(600_u64)];
     (any::<[bool; 2]>(), sector, sectors).prop_map(|([is_read, fua], sector, sectors)| {
@@ -152,7 +152,7 @@ proptest! {
         prop_assert_eq!(play(&ssd, &acts), play(&ssd, &acts));
     }
 
-    /// Reads of up to 300 KiB on a full drive, one at a time.
+    /// Tests reads of up to 300 KiB on a full drive, one at a time.
     #[test]
     fn read_alone_keeps_its_bounds(
         ssd in drives(),
@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// A read from flash is also no faster when others are in flight.
+    /// A read from flash is no faster when other reads are in flight.
     #[test]
     fn read_beside_reads_is_never_faster_than_its_page(
         ssd in drives(),

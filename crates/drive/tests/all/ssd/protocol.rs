@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The protocol of `Drive`, as this drive implements it.
+//! Tests that the solid-state drive follows the protocol of `Drive`.
 
 use tidegate_drive::{Completion, Drive, SsdDrive};
 use tidegate_model::{Bytes, Lba, Op, Outcome, Request, RequestId};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The built-in drives against data sheets of their class. Tolerances stand beside the figures.
+//! The built-in drives against data sheets of their class. Tolerances are given beside the figures.
 
 use tidegate_model::ssd::Ssd;
 use tidegate_model::{Duration, Op};
@@ -14,7 +14,7 @@ fn run(ssd: &Ssd, depth: u32, load: Load) -> Served {
     Host::new(drive(ssd, depth)).run_one(load, LENGTH)
 }
 
-/// Runs a load for three seconds; returns what it saw in the third.
+/// Runs a load for three seconds; returns its completions in the third second.
 fn run_on(ssd: &Ssd, depth: u32, load: Load) -> Served {
     let mut host = Host::new(drive(ssd, depth));
     host.run_one(load, Duration::from_ms(2_000));
@@ -58,7 +58,7 @@ fn drives_are_as_fast_as_data_sheets_say() {
 }
 
 /// Goal: random writes slow down to the steady state that reviews measure. Method: random writes
-/// for seconds, compared with the same on a drive that was filled once.
+/// for seconds, compared with random writes on a drive that was filled once.
 #[test]
 fn random_writes_slow_down_to_the_steady_state() {
     for (name, least_times, steady) in [("sata-ssd", 4, 23_000), ("nvme-ssd", 4, 100_000)] {

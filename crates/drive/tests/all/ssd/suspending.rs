@@ -6,7 +6,7 @@ use tidegate_model::ssd::Ssd;
 use super::common::*;
 
 const SUSPEND_NS: u64 = 20_000;
-/// When a read arrives while die 0 programs.
+/// The instant at which a read arrives while die 0 programs.
 const READ_AT_NS: u64 = 100_000;
 const BEGIN_NS: u64 = READ_AT_NS + OVERHEAD_NS;
 const AFTER_PAGE_NS: u64 = PAGE_NS + LINK_NS + COMMAND_NS;
@@ -22,7 +22,7 @@ fn meet(what: &str, ssd: &Ssd, read_at_ns: u64, written_ns: u64, read_ns: u64) {
     check(what, ssd, &requests);
 }
 
-/// A read waits if the drive cannot suspend, or if the program is nearly done.
+/// A read waits if the drive cannot suspend, or if the program operation is nearly done.
 #[test]
 fn read_waits_for_a_program() {
     let read_ns = PROGRAMMED_NS + READ_NS + AFTER_PAGE_NS;

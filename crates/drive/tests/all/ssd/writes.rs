@@ -27,7 +27,7 @@ fn durable_writes_wait_for_their_program() {
     check("every write is durable without write-back", &through, &[(0, write(0, 1), programmed)]);
 }
 
-/// Returns a drive whose cache holds one unit since `CACHED_NS`.
+/// Returns a drive whose cache has held one unit since `CACHED_NS`.
 fn with_a_unit(ssd: &Ssd) -> SsdDrive {
     let mut drive = drive(ssd, 32);
     drive.submit(at(0), &[request(1, Op::Write, 0, 1)]);
@@ -76,7 +76,7 @@ fn flush_does_not_wait_for_later_writes() {
 
 /// Goal: a full cache slows the host to the speed of flash. Method: 80 units for a cache of 64.
 /// While writes wait for room, each row is written as soon as it is full, so the first four units
-/// are a row; when they are programmed, the 65th unit proceeds.
+/// form a row; when they are programmed, the 65th unit proceeds.
 #[test]
 fn writes_wait_for_room_in_the_cache() {
     let mut drive = drive(&small(), 80);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of the loop and of the engine's run: a backend that a test controls exactly,
-//! and short constructors of workloads.
+//! Helpers for the tests of the loop and of the engine's run: a backend that a test controls
+//! exactly, and short constructors of workloads.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the loop's tests: the settings of a run.
+//! Helpers for the loop's tests: the settings of a run.
 
 mod in_order;
 

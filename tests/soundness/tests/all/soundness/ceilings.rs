@@ -65,7 +65,7 @@ impl Case {
         Some(Self { trial, ceilings })
     }
 
-    /// Returns the number of missed deadlines on a drive that takes its ceilings.
+    /// Returns the number of missed deadlines on a drive whose times equal its ceilings.
     fn misses(&self) -> u64 {
         let Self { trial, ceilings } = self;
         let mut slow = trial.clone();
@@ -79,7 +79,7 @@ impl Case {
     }
 }
 
-/// Returns ceilings that exceed the contracts of a workload by this.
+/// Returns ceilings that exceed the contracts of a workload by `slowdown`.
 fn ceilings(workload: &Workload, slowdown: Slowdown) -> Ceilings {
     let batches = slowdown.of_table(&workload.table);
     let drain = drains::drain_table(&batches);
@@ -87,7 +87,7 @@ fn ceilings(workload: &Workload, slowdown: Slowdown) -> Ceilings {
     Ceilings { batches, drain, starvation_max }
 }
 
-/// Gives all tasks the shortest common deadline that is proven at the ceilings; `None` without any.
+/// Gives all tasks the shortest common deadline that is proven at the ceilings; `None` if none is.
 fn shorten(workload: &mut Workload, policy: PolicyName) -> Option<()> {
     let period = workload.tasks.iter().map(|task| task.period).min()?;
     let is_strong = |workload: &mut Workload, ns: u64| {
@@ -129,7 +129,7 @@ fn a_proof_without_a_doubt_holds_at_the_ceilings_behind_a_host() {
     }
 }
 
-/// Canary: a host that slows the tables but not the ceilings.
+/// Canary: a host that slows the tables but not the ceilings is caught.
 #[test]
 fn ceilings_without_the_hosts_time_are_caught() {
     let without = |workload: &Workload, ceilings: Ceilings| {

@@ -48,7 +48,7 @@ fn no_response_exceeds_a_bound_with_jitter() {
 }
 
 /// Canaries: bounds of a proof that ignores jitter, and bounds that add jitter to the response but
-/// keep the periods.
+/// keep the periods, are caught.
 #[test]
 fn bounds_that_ignore_jitter_are_caught() {
     for policy in [PolicyName::Dqf, PolicyName::Fifo, PolicyName::Edf, PolicyName::RtioLimit] {
@@ -65,9 +65,9 @@ fn bounds_that_ignore_jitter_are_caught() {
     }
 }
 
-/// Canary: bounds that are computed with the unshortened periods and to which the jitter is added. A
-/// run shows the flaw where a job waits for two jobs of one task, which random trials of `edf` reach.
-/// For the bounds of batches the search of small systems catches the same flaw.
+/// Canary: bounds that are computed with the unshortened periods and to which the jitter is added
+/// are caught. A run shows the flaw where a job waits for two jobs of one task, which random trials
+/// of `edf` reach. For the bounds of batches the search of small systems catches the same flaw.
 #[test]
 fn bounds_that_add_jitter_and_keep_the_periods_are_caught() {
     let policy = PolicyName::Edf;
@@ -90,7 +90,7 @@ fn bounds_that_add_jitter_and_keep_the_periods_are_caught() {
     });
 }
 
-/// Canary: a policy that spends all slack, with a plan for tasks without jitter.
+/// Canary: a policy that spends all slack, with a plan for tasks without jitter, is caught.
 #[test]
 fn a_plan_that_ignores_jitter_is_caught() {
     for policy in [PolicyName::GatedDrain, PolicyName::AdaptiveDrain] {
@@ -120,8 +120,8 @@ fn caught_without(what: &str, policy: PolicyName, less: impl Fn(HostTime) -> Hos
     });
 }
 
-/// Canaries: a bound that omits one of the host's times. `dqf` reaches its bound, `fifo` has busy
-/// intervals of many batches, and `rtio-limit` has a bound by drain times.
+/// Canaries: bounds that omit one of the host's times are caught. `dqf` reaches its bound, `fifo`
+/// has busy intervals of many batches, and `rtio-limit` has a bound by drain times.
 #[test]
 fn bounds_without_one_of_the_hosts_times_are_caught() {
     let zero = Duration::ZERO;
@@ -134,7 +134,7 @@ fn bounds_without_one_of_the_hosts_times_are_caught() {
     }
 }
 
-/// Canary: a policy that spends all slack, with the plan of a host that takes no time.
+/// Canary: a policy that spends all slack, with the plan of a host that takes no time, is caught.
 #[test]
 fn a_plan_that_does_not_know_the_host_is_caught() {
     for policy in [PolicyName::GatedDrain, PolicyName::AdaptiveDrain] {
@@ -163,7 +163,7 @@ fn bounds_of_one_task_are_those_of_the_text() {
     assert_eq!((assessment.answer, bound), (Answer::Proven, Some(ns(20))));
 }
 
-/// By hand: the same with a jitter of 5 in addition, and the jitter alone.
+/// By hand: the system of the test above with a jitter of 5 in addition, and with the jitter alone.
 #[test]
 fn jitter_is_added_to_the_bound_of_the_text() {
     let ns = Duration::from_ns;

@@ -16,9 +16,9 @@ const SEED: u64 = 20_261_125;
 /// The effects of jitter that a bound contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Jitter {
-    /// All.
+    /// All effects.
     Counted,
-    /// None.
+    /// No effect.
     Ignored,
     /// Responses are longer by the jitter, but jobs are not seen closer together.
     OfResponses,
@@ -78,8 +78,8 @@ impl Case {
         (found.extent != Extent::TooManyStates).then(|| responses.map(at_client).collect())
     }
 
-    /// Returns the system as the policy sees it, as the model computes it; `None` if the host
-    /// leaves nothing of a task's period.
+    /// Returns the system as the policy sees it, computed as in the model; `None` if the host's
+    /// times use up the period of a task.
     fn behind(&self, host: HostTime, known: Jitter) -> Option<System> {
         let tick = Duration::from_ns(1);
         let system = self.system.to_analysis(tick);
@@ -90,7 +90,7 @@ impl Case {
         let tasks = system.tasks.iter().zip(jitters).map(|(task, jitter)| Task {
             requests: task.requests,
             jitter,
-            // Long, so that only the bound is examined.
+            // The deadline is long, so that only the bound is examined.
             deadline: Duration::from_ms(1),
             ..Task::periodic("t", task.period, Bytes::from_kib(4))
         });

@@ -68,7 +68,7 @@ struct Draft {
     sectors: u64,
     cylinders: u32,
     sectors_per_track: u32,
-    /// The depth of nesting under it.
+    /// The nesting depth below the node.
     depth: u32,
 }
 
@@ -260,7 +260,7 @@ struct PieceFacts {
     sectors: u64,
     cylinders: u32,
     sectors_per_track: u32,
-    /// The nesting depth, the piece included.
+    /// The nesting depth, including the piece itself.
     depth: u32,
 }
 
@@ -283,7 +283,7 @@ fn pieces(
             "let each piece have its own cylinders",
         ));
     }
-    // The caller checks that it does not exceed the cylinders of a disk.
+    // The caller checks that the number does not exceed a disk's cylinders.
     u32::try_from(pieces).map_err(|_| row.wrong("run_sectors", "the run is too long", "write less"))
 }
 

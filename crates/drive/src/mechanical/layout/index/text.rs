@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads rows of decimal numbers from text.
 //!
-//! A full index has two megabytes of them and is read whenever a drive starts, so this reader works
+//! A full index has two megabytes of rows and is read whenever a drive starts, so this reader works
 //! in place and allocates only error messages.
 
 use tidegate_model::mechanics::MechanicsError;
@@ -16,7 +16,7 @@ pub(super) struct Rows<'a> {
     line: usize,
 }
 
-/// A row, and its unread rest.
+/// A row, and the part of it that is not read yet.
 #[derive(Clone)]
 pub(super) struct Row<'a> {
     rest: &'a [u8],

@@ -6,23 +6,23 @@
 //!           |
 //! node      | run of 32 tracks, head 0 | run of 32 tracks back, head 1 | ...
 //! ```
-//! Everything in a node counts from the node's beginning: sectors, cylinders and angles. The
-//! descent adds them up. Sectors here are slots: slipped ones count.
+//! Sectors, cylinders and angles in a node are relative to the node's beginning. The search adds
+//! them up as it descends. Sectors here are slots, which include slipped sectors.
 
 use crate::mechanical::layout::angles::{TrackAngles, UNITS_PER_PPM};
 use crate::mechanical::layout::steps::Table;
 
-/// A kind of track.
+/// A kind of track: its number of sectors, and the sectors that hold data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
     /// The first physical sector with data.
     pub(super) first: u32,
-    /// The number of sectors with data from there on.
+    /// The number of sectors with data, from `first` on.
     pub(super) data: u32,
     pub(super) sectors_per_track: u32,
 }
 
-/// The pieces of a run.
+/// The piece that a run repeats: a track or a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
     Track { kind: u32, head: u32 },
@@ -34,15 +34,15 @@ pub(super) enum Piece {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Entry {
-    /// Sectors of the node before the run.
+    /// The number of the node's sectors before the run.
     pub(super) before: u64,
-    /// Sectors of the run.
+    /// The number of sectors in the run.
     pub(super) run: u64,
-    /// Sectors of a piece; the last piece can have fewer.
+    /// The number of sectors in each piece; the last piece can have fewer.
     pub(super) sectors: u64,
-    /// Cylinder of the first piece.
+    /// The cylinder of the first piece.
     pub(super) cylinder: u32,
-    /// Cylinders of a piece.
+    /// The number of cylinders of each piece.
     pub(super) cylinders: u32,
     /// The number of pieces.
     pub(super) pieces: u32,
@@ -66,8 +66,8 @@ impl Entry {
         self.low() + self.pieces * self.cylinders - 1
     }
 
-    /// Returns the key; runs with the same key never share cylinders. A node covers all heads, a
-    /// track one.
+    /// Returns a key by which runs are sorted: 0 for a node, which covers all heads, and the head's
+    /// number plus 1 for a track. Runs with the same key never share cylinders.
     pub(super) fn key(&self) -> u32 {
         match self.piece {
             Piece::Node(_) => 0,
@@ -86,26 +86,26 @@ impl Entry {
     }
 }
 
-/// A node.
+/// A node of the index.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// The table of its entries' `before` figures.
+    /// The look-up table of the `before` figures of the node's entries.
     pub(super) befores: Table,
-    /// The index of its first entry.
+    /// The index of the node's first entry.
     pub(super) first: usize,
-    /// The indices of its entries, sorted by key and cylinder.
+    /// The indices of the node's entries, sorted by key and cylinder.
     pub(super) by_place: Vec<u32>,
-    /// The number of sectors in it.
+    /// The number of sectors in the node.
     pub(super) sectors: u64,
-    /// The number of cylinders that it spans.
+    /// The number of cylinders that the node spans.
     pub(super) cylinders: u32,
-    /// The number of sectors on its longest track.
+    /// The number of sectors on the node's longest track.
     pub(super) sectors_per_track: u32,
     /// The nesting depth, this node included.
     pub(super) depth: u32,
 }
 
-/// The index.
+/// The index over tracks, as a tree.
 ///
 /// # Invariants
 /// - Entries of a node are consecutive without gaps; an entry refers only to earlier nodes.
@@ -125,14 +125,14 @@ pub(super) struct Track {
     pub(super) cylinder: u32,
     pub(super) head: u32,
     pub(super) kind: Kind,
-    /// Its slots, from `begin` to before `end`.
+    /// The track's slots, from `begin` up to but not including `end`.
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) offset_ppm: u64,
 }
 
 impl Track {
-    /// Returns where its sectors begin.
+    /// Returns the angles at which the track's sectors begin.
     pub(super) fn angles(&self) -> TrackAngles {
         let Kind { first, sectors_per_track, .. } = self.kind;
         // The offset belongs to the first sector with data, wherever that is on the track.

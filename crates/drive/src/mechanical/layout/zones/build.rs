@@ -21,7 +21,7 @@ struct Draft<'a> {
     heads: u32,
     sectors_per_track: u32,
     cylinders: u64,
-    /// Cylinders of a range.
+    /// The number of cylinders in a range.
     range: u64,
 }
 
@@ -153,7 +153,7 @@ impl<'a> Draft<'a> {
         Ok(Regions::new(self.total(), slots, spares, is_front))
     }
 
-    /// Returns the cylinders of a range, which can exceed the zone's.
+    /// Returns the stated number of cylinders in a range, which can exceed the zone's cylinders.
     fn range_asked(&self) -> u64 {
         self.zones.range_cylinders.map_or(self.cylinders, u64::from)
     }
@@ -258,7 +258,7 @@ impl<'a> Draft<'a> {
         wrong(self.place("slips"), message, help)
     }
 
-    /// Adds the remapped sectors of the zone.
+    /// Adds the remapped sectors of the zone to `remaps`.
     fn defects(&self, zone: &Zone, remaps: &mut Vec<Remap>) -> Result<(), MechanicsError> {
         let unit = self.unit();
         let count = self.total() / unit;

@@ -9,7 +9,7 @@
 
 use tidegate_model::mechanics::TrackOrder;
 
-/// The order of tracks.
+/// The order of a zone's tracks.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Order {
     /// Cylinder by cylinder.
@@ -31,7 +31,7 @@ pub(super) struct TrackPlace {
     pub(super) head: u64,
     /// The number of head changes since the zone's first track.
     pub(super) head_changes: u64,
-    /// The number of cylinder changes since then, as skews count them.
+    /// The number of cylinder changes since the zone's first track, counted as for skews.
     pub(super) cylinder_changes: u64,
 }
 
@@ -54,7 +54,7 @@ impl Order {
         }
     }
 
-    /// Returns the position of the `track`-th track.
+    /// Returns the position of the track with this number in the order.
     pub(super) fn place(self, track: u64) -> TrackPlace {
         match self {
             Self::Cylinders { heads, backwards } => {

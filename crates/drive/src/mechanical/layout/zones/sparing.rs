@@ -14,15 +14,16 @@ use crate::mechanical::layout::slips::Slips;
 /// The regions of a zone and their spares.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Regions {
-    /// Slots of the zone.
+    /// The number of slots in the zone.
     total: u64,
-    /// Slots of a region; the zone's last region can be shorter and then has no spares.
+    /// The number of slots in a region; the zone's last region can be shorter and then has no
+    /// spares.
     slots: u64,
-    /// Data sectors of a region.
+    /// The number of data sectors in a region.
     data: u64,
     /// The number of regions with spares.
     full: u64,
-    /// Whether the spares come first.
+    /// Whether the spares are at the front of each region.
     is_front: bool,
 }
 
@@ -56,8 +57,8 @@ impl Regions {
         self.with(region, into)
     }
 
-    /// Returns the number of data sectors before a region, plus `data` of the region's own, at most
-    /// all of them.
+    /// Returns the number of data sectors before a region, plus `data`, which is limited to the
+    /// region's own data sectors if the region has spares.
     fn with(&self, region: u64, data: u64) -> u64 {
         let own = if region < self.full { data.min(self.data) } else { data };
         region * self.data + own
@@ -82,9 +83,9 @@ pub(super) struct DataSlots {
 pub(super) struct Found {
     pub(super) slot: u64,
     region: u64,
-    /// Usable slots before the data of the region, if slips use spares.
+    /// The number of usable slots before the region's data, if slips use spares; otherwise 0.
     before: u64,
-    /// The number of runs of slips before it, approximately.
+    /// The approximate number of runs of slips before the slot.
     pub(super) runs: usize,
 }
 
@@ -93,14 +94,15 @@ pub(super) struct Found {
 pub(super) enum SlipFault {
     /// This slot is listed twice.
     Twice(u64),
-    /// The region with this slot has this many slips, more than spares.
+    /// The region that contains this slot has this many slips, which is more than its spares.
     Region(u64, u64),
-    /// No slot is left.
+    /// No slot is left for data.
     Nothing,
 }
 
 impl DataSlots {
-    /// Creates the data slots of a zone with slips, given as ascending runs of (first slot, slots).
+    /// Creates the data slots of a zone with slips, given as ascending runs of (first slot, number
+    /// of slots).
     pub(super) fn new(
         mut regions: Regions,
         keeps_spares: bool,
@@ -117,7 +119,7 @@ impl DataSlots {
             return Ok(Self { regions, slips, keeps_spares });
         }
         if regions.is_one() {
-            // More slips than spares shorten the zone.
+            // In a zone of one region, more slips than spares shorten the zone.
             regions.data = regions.data.min(all.data_before(regions.total));
         } else {
             check_regions(&regions, &all, runs)?;
@@ -149,8 +151,8 @@ impl DataSlots {
         Found { slot, region, before, runs }
     }
 
-    /// Returns the number of data sectors before a slot in the region of `found`, or before the
-    /// region's end.
+    /// Returns the number of data sectors before a slot in the region of `found`. For a slot beyond
+    /// the region's end, returns the number before that end.
     pub(super) fn data_before_near(&self, slot: u64, found: Found) -> u64 {
         let Found { region, before, runs, .. } = found;
         if self.slips.is_empty() {
@@ -163,7 +165,8 @@ impl DataSlots {
         }
     }
 
-    /// Returns the number of data sectors before a slot, or before the end of the zone.
+    /// Returns the number of data sectors before a slot. For a slot beyond the zone's end, returns
+    /// the number before that end.
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let region = self.regions.of_slot(slot);
         if self.keeps_spares || self.slips.is_empty() {

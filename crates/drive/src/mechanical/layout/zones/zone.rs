@@ -10,22 +10,22 @@ use crate::mechanical::layout::home::Home;
 use crate::mechanical::layout::position::{Position, ZoneFacts};
 use crate::mechanical::layout::slips::Slips;
 
-/// A zone.
+/// A zone of a layout.
 ///
 /// # Invariants
 /// - `skipped <= data`, and `data` is the number of data sectors in `slots`.
 /// - A slot is `track * sectors_per_track + sector`, with tracks counted in `order`.
 #[derive(Debug, Clone)]
 pub(super) struct Zone {
-    /// Its first sector.
+    /// The zone's first sector.
     pub(super) start: u64,
     pub(super) cylinder_first: u32,
     pub(super) cylinder_last: u32,
     pub(super) heads: u32,
     pub(super) sectors_per_track: u32,
-    /// Usable sectors at the front that hold no data.
+    /// The number of usable sectors at the front that hold no data.
     pub(super) skipped: u64,
-    /// Usable sectors, the skipped ones included.
+    /// The number of sectors that can hold data, including the skipped ones.
     pub(super) data: u64,
     pub(super) order: Order,
     pub(super) slots: DataSlots,
@@ -41,7 +41,7 @@ pub(super) struct Skew {
     pub(super) ppm: Figures,
 }
 
-/// The three figures of a skew, in one unit.
+/// The offset of a skew and its increments for a change of track and of cylinder, in one unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     pub(super) offset: u64,
@@ -65,12 +65,12 @@ pub(super) struct Pushed {
 }
 
 impl Zone {
-    /// Returns the sector after its last one.
+    /// Returns the sector after the zone's last sector.
     pub(super) fn end(&self) -> u64 {
         self.start + self.data - self.skipped
     }
 
-    /// Returns the home of one of its sectors.
+    /// Returns the home of one of the zone's sectors.
     pub(super) fn home(&self, sector: u64) -> Home {
         let per_track = u64::from(self.sectors_per_track);
         let found = self.slots.locate(sector - self.start + self.skipped);
@@ -89,7 +89,8 @@ impl Zone {
         }
     }
 
-    /// Returns the sector at a position, if there is one and the position is in this zone.
+    /// Returns the sector at a position; `None` if the position is outside the zone or holds no
+    /// data.
     pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
         let is_in_zone = (self.cylinder_first..=self.cylinder_last).contains(&position.cylinder)
             && position.head < self.heads
@@ -118,7 +119,7 @@ impl Zone {
         self.start + self.slots.data_before(slot).saturating_sub(self.skipped)
     }
 
-    /// Returns its facts on a disk of `sectors` sectors.
+    /// Returns the zone's facts on a disk of `sectors` sectors.
     pub(super) fn facts(&self, sectors: u64) -> ZoneFacts {
         ZoneFacts {
             cylinder_first: self.cylinder_first,

@@ -32,8 +32,8 @@ fn satf_prefers_the_longer_seek_with_the_shorter_access() {
     assert_eq!(drained(&mut filled(&with(Scheduler::Sstf), &[near, far]), 0, 0), [1, 2]);
 }
 
-/// One request arrived 1,000 ns before the other and takes 20 ns longer: it wins at a reward of
-/// 20 ns for 1,000 ns, that is 20,000 ns for a millisecond, and loses at a nanosecond less.
+/// One request arrived 1,000 ns before the other and takes 20 ns longer. It wins at a reward of 20
+/// ns for 1,000 ns (20,000 ns for a millisecond), and loses if the reward is 1 ns smaller.
 #[test]
 fn ageing_outweighs_exactly_the_reward_for_waiting() {
     let old = Pending { target: extent(0, 40), ..pending(1, 0, 0, Tag::Simple) };

@@ -53,7 +53,7 @@ fn scan_keeps_its_direction_over_an_idle_time_and_the_hybrid_does_not() {
     for (scheduler, second) in [(Scheduler::Scan, [4, 3]), (Scheduler::ScanSstf, [3, 4])] {
         let mut queue = filled(&with(scheduler), &batch(&[60, 40]));
         assert_eq!(drained(&mut queue, 0, 50), [1, 2]);
-        // Both schedulers went outwards last.
+        // Under both schedulers the last movement was outwards.
         queue.push(pending(3, 9, 45, Tag::Simple));
         queue.push(pending(4, 9, 20, Tag::Simple));
         assert_eq!(drained(&mut queue, 9, 40), second, "{scheduler:?}");
@@ -61,7 +61,7 @@ fn scan_keeps_its_direction_over_an_idle_time_and_the_hybrid_does_not() {
 }
 
 /// Goal: a sweep's position is where requests lie, not where transfers take the arm. Method: two
-/// requests on a cylinder, the first of which ends on the next one.
+/// requests are on one cylinder, and the transfer of the first ends on the next cylinder.
 #[test]
 fn second_request_on_a_cylinder_does_not_wait_for_another_sweep() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf, Scheduler::CLook] {
@@ -113,7 +113,7 @@ proptest! {
     }
 
     /// Goal: later requests do not delay a batch beyond its two sweeps. Method: the first `count`
-    /// requests are there at once, the others arrive while they are served.
+    /// requests arrive together, and the others arrive while these are served.
     #[test]
     fn batch_is_served_in_two_sweeps_whatever_comes_later(
         mut steps in simple_steps(), arm in 0_u32..30, count in 1_usize..20,
@@ -132,7 +132,7 @@ proptest! {
     }
 
     /// Tests equation 7.4.1.6 on a disk of 30 cylinders whose seeks take exactly as long as its
-    /// linear bound: 100 ns plus 7 ns for each cylinder, hence 303 ns from edge to edge.
+    /// linear bound: 100 ns plus 7 ns for each cylinder, so 303 ns from edge to edge.
     #[test]
     fn seeks_of_a_batch_are_within_their_bound(
         mut steps in simple_steps(), arm in 0_u32..30,
@@ -154,7 +154,8 @@ proptest! {
         }
     }
 
-    /// With arrivals at any time, C-LOOK wraps only when no request lies ahead, and skips none.
+    /// With arrivals at any time, C-LOOK wraps only when no request lies ahead, and skips no
+    /// request.
     #[test]
     fn c_look_wraps_only_when_nothing_is_ahead(mut steps in simple_steps(), arm in 0_u32..30) {
         without_drift(&mut steps);
@@ -180,7 +181,7 @@ fn wrong_choice_by_position_is_found() {
     assert_eq!(stops(Scheduler::Scan), [17, 25, 12, 0]);
 }
 
-/// Returns the cylinder of the request with this id, among those that `batch` makes.
+/// Returns the cylinder of the request with this id, among the requests that `batch` makes.
 fn pick(cylinders: &[u32], id: u64) -> u32 {
     cylinders[usize::try_from(id - 1).expect("a small number")]
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use super::*;
 
-/// The toy disk with a different lower bound than the arm's seek.
+/// The toy disk with a lower bound other than the arm's seek.
 struct WithFloor<F> {
     toy: ToyDisk,
     floor_ns: F,
@@ -47,7 +47,7 @@ fn served(
         let target = extent(step.cylinder, step.begin);
         let request = request(id, step.tag);
         queue.push(Pending { number: id, request, arrived: at(now_ns), target });
-        // Keep twenty waiting.
+        // Keep twenty requests waiting.
         if id >= 20 {
             take(&mut queue, now_ns);
         }
@@ -65,7 +65,7 @@ fn by_access(scheduler: Scheduler, aging_ns_per_ms: u64) -> Queue {
 }
 
 proptest! {
-    /// Lower bounds from 0 up to the access itself.
+    /// A lower bound anywhere from 0 up to the access time does not change the choice.
     #[test]
     fn skipped_requests_would_not_have_been_chosen(
         scheduler in prop::sample::select(vec![Scheduler::Satf, Scheduler::SatfAging]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rules of precedence, driven by hand.
+//! The rules of precedence in cases made by hand.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn precedence_is_as_the_rules_say() {
     let both = Queue { starvation_ns: Some(100), priority: true, ..Queue::default() };
     let first = |tags: &[Tag]| tags.iter().map(|&tag| (0, 0, tag)).collect::<Vec<Held>>();
 
-    // The diagram in the module documentation.
+    // The case of the diagram in the module documentation.
     let tags = [Simple, Simple, Priority, Ordered, Simple, Priority, Ordered, Head, Head];
     check(&honours, 0, &first(&tags), &[9, 8, 3, 1, 2, 4, 6, 5, 7]);
     // Priority counts as simple unless the drive honours it.
@@ -33,8 +33,8 @@ fn precedence_is_as_the_rules_say() {
     // A drive without SCSI tags treats them as simple. All are equally near, so they are served in
     // order of arrival: the last one does not go first.
     check(&simple_only, 0, &first(&[Simple, Ordered, Head]), &[1, 2, 3]);
-    // A barrier holds even if the scheduler prefers a request behind it; the head of the queue
-    // goes past it.
+    // A barrier holds even if the scheduler prefers a request behind it; a head-of-queue request
+    // passes it.
     check(&sstf, 0, &[(0, 90, Simple), (0, 9, Ordered), (0, 1, Simple)], &[1, 2, 3]);
     check(&plain, 0, &first(&[Ordered, Head]), &[2, 1]);
     // The bound on starvation is exact to the nanosecond. The near request is younger.
@@ -42,7 +42,7 @@ fn precedence_is_as_the_rules_say() {
     check(&starving, 150, &[(50, 90, Simple), (51, 1, Simple)], &[1, 2]);
     // Of several starved requests the oldest is first.
     check(&starving, 500, &[(0, 90, Simple), (1, 60, Simple), (2, 0, Simple)], &[1, 2, 3]);
-    // A starved request goes before priority but not before the head of the queue.
+    // A starved request goes before a priority request but not before a head-of-queue request.
     check(&both, 100, &[(0, 0, Simple), (90, 0, Priority), (95, 0, Head)], &[3, 1, 2]);
     // Rule 4: among priority requests the scheduler chooses as usual.
     let sstf = Queue { priority: true, ..sstf };

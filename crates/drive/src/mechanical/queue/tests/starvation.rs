@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The starvation experiment of RTAS'08 section 3.1 in miniature: best effort on the lowest 20 %
-//! of the disk, always twenty requests, and one request at a time on the highest 20 %, which is
-//! served when its bound has passed and not before.
+//! The starvation experiment of RTAS'08 section 3.1 in miniature. Twenty best-effort requests are
+//! always queued on the lowest 20 % of the disk, and one request at a time on the highest 20 %. The
+//! far request is served when its starvation bound has passed, and not before.
 
 use super::*;
 
@@ -9,7 +9,7 @@ const MS: u64 = 1_000_000;
 const CYLINDERS: u64 = 30_000;
 const TURN_NS: u64 = 4 * MS;
 const TRANSFER_NS: u64 = 3 * MS;
-/// A full-stroke seek, a turn and a transfer.
+/// The longest service: a full-stroke seek, a turn and a transfer.
 const SERVICE_NS_MAX: u64 = 11 * MS + TURN_NS + TRANSFER_NS;
 /// The starvation that the experiment observed, in nanoseconds.
 const BOUND_NS: u64 = 2_030 * MS;
@@ -26,7 +26,7 @@ fn access(now: Time, arm: u32, target: &Extent) -> Duration {
     Duration::from_ns(seek_ns + (begin_ns + TURN_NS - phase_ns) % TURN_NS)
 }
 
-/// Returns response times of the far request while the drive serves `count` requests. Each
+/// Returns the response times of the far request while the drive serves `count` requests. Each
 /// completed request is replaced, but the drive begins the next one before its host sees the
 /// completion.
 fn far_responses_ns(params: &Queue, count: u64) -> Vec<u64> {

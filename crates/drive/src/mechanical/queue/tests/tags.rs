@@ -35,21 +35,21 @@ fn head_goes_first(moment: &Moment) -> bool {
     newest.is_none_or(|newest| newest.request.id == moment.taken.request.id)
 }
 
-/// Rule 2: no younger request passes one that has waited as long as the bound.
+/// Rule 2: no request passes an older one that has waited for at least the bound.
 fn no_starved_is_passed(moment: &Moment) -> bool {
     let mut passed = older(moment, &moment.taken).filter(|other| !is_head(other));
     is_head(&moment.taken) || !passed.any(|other| is_starved(moment, other))
 }
 
-/// Rule 3: an ordered request goes only when no older one is left, and an older ordered request
-/// goes before others.
+/// Rule 3: an ordered request is served only when no older request is left, and no request is
+/// served before an older ordered one.
 fn barrier_holds(moment: &Moment) -> bool {
     let taken = &moment.taken;
     let mut passed = older(moment, taken).filter(|other| !is_head(other));
     is_head(taken) || !passed.any(|other| is_ordered(taken) || is_ordered(other))
 }
 
-/// Rule 4: a request without priority goes only if no eligible request has priority.
+/// Rule 4: a request without priority is served only if no eligible request has priority.
 fn priority_goes_first(moment: &Moment) -> bool {
     let taken = &moment.taken;
     let by_other_rule = is_head(taken) || is_ordered(taken) || is_starved(moment, taken);
@@ -77,8 +77,8 @@ fn eligible_count(moment: &Moment) -> usize {
 }
 
 proptest! {
-    /// Every decision obeys every rule; the scheduler asks for the access of each eligible request
-    /// at most once; and the same history is served in the same order.
+    /// Every decision obeys every rule. The scheduler computes the access of each eligible request
+    /// at most once, and serves the same history in the same order.
     #[test]
     fn every_decision_obeys_every_rule(
         scheduler in schedulers(), steps in steps(any_tag()), arm in 0_u32..30,
