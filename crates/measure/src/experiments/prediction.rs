@@ -5,7 +5,7 @@
 //! time, then the request is served, and the model learns from its completion.
 //!
 //! ```text
-//! predict --> send --> completed: service time - prediction = error
+//!   predict --> send --> completed: service time - prediction = error
 //! ```
 //!
 //! About half of the requests, drawn at random, are at a random place. Each of the others is chosen

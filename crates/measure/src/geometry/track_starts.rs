@@ -6,7 +6,6 @@
 //! of theirs, and the length becomes exact even with blocks of several sectors. Some tracks are
 //! slightly shorter, because spare sectors end a cylinder or sectors were slipped; there the search
 //! starts again.
-//! starts again.
 
 /// A known length is accepted if the uncertainty is at most this part (1/100) of it.
 const CLOSE: u64 = 100;

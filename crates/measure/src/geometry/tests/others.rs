@@ -62,8 +62,8 @@ fn other_disks_are_found_as_well() {
     }
 }
 
-/// Goal: if spares end each track, only the sectors that hold data count as the track's, and the
-/// capacity is right.
+/// Goal: if spares end each track, only the sectors that hold data count, and the capacity is
+/// right.
 #[test]
 fn spares_of_a_track_are_no_sectors_of_it() {
     for name in NAMES {
