@@ -4,7 +4,7 @@
 //! workload from them.
 //!
 //! ```text
-//!   tracefs --pages--> Records --> Event --> Pairing --> Served --> Accounts   who, how long
+//!   tracefs --pages--> Records --> Event --> Bios -----> Served --> Accounts   who, how long
 //!   (Instance)        (ring buffer) |           |                \-> Declared  bounds, contracts
 //!                                   |           |                 \-> Learner   a workload file
 //!                                   +--> OnDevice --> ContractWatch             the drive's tables
