@@ -60,7 +60,7 @@ pub(crate) struct Service {
     /// Whether a drop-in gives the class to threads of a later start.
     #[serde(default)]
     has_drop_in: bool,
-    /// The state before, of the threads that were changed and of those that already had the
+    /// The earlier state of the threads that were changed, and of those that already had the
     /// priority.
     threads: Vec<Before>,
 }

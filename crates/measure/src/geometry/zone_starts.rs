@@ -14,8 +14,8 @@ use super::zones::ZoneSeen;
 const ABOVE: [u64; 3] = [4, 10, 30];
 /// The maximum number of tracks in a search.
 const TRACKS_MAX: usize = 96;
-/// The search may end up to this number of tracks below the boundary's range, because the tracks
-/// counted for a place can be that far below it.
+/// A zone can begin up to this number of tracks below the range that was found for its beginning,
+/// because the tracks that are counted for a place can be that far below it.
 const BELOW: u64 = 24;
 
 /// Finds where zones begin, and stores each beginning that could be determined.

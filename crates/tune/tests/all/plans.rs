@@ -56,8 +56,7 @@ fn a_unit_of_another_role_keeps_nothing_of_the_first() {
     assert_eq!(machine.priorities([11, 12, 13]), [0, 0, 0]);
 }
 
-/// A hard link to the record keeps the old file, and would show a change in place. Then the folder
-/// becomes unwritable, like a full disk.
+/// A hard link to the record keeps the old file, and would show a change in place.
 #[test]
 fn a_record_is_replaced_as_a_whole() {
     let machine = running();
