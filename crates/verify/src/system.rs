@@ -85,7 +85,8 @@ impl System {
         self.times[usize::try_from(requests).expect("at most z")]
     }
 
-    /// Returns the sums of e over all sets of tasks, up to `most`. No set contains the task `without`.
+    /// Returns the sums of e over all sets of tasks, up to `most`. No set contains the task
+    /// `without`.
     pub(crate) fn totals(&self, most: u128, without: Option<usize>) -> BTreeSet<u128> {
         let mut totals = BTreeSet::from([0]);
         for (index, task) in self.tasks.iter().enumerate() {
