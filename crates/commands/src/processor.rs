@@ -25,6 +25,7 @@ pub struct Processor {
 
 /// Reads the processor part of a workload file, and the profiles that it names.
 ///
+/// # Errors
 /// All faults of the file, the first fault of a profile, or the fault that the file has no
 /// processor.
 pub fn read(path: &Path) -> Result<Processor, Faults> {

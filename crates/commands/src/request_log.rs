@@ -141,8 +141,8 @@ pub struct RequestLogFile(RowWriter<Logged>);
 impl RequestLogFile {
     /// Begins a log of at most `rows_max` rows.
     ///
+    /// # Errors
     /// See [`RowWriter::begin`].
-    /// As [`RowWriter::begin`].
     pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
         let tasks = workload.tasks.iter().map(|task| task.name.clone());
         let loads = workload.best_effort.iter().map(|load| load.name.clone());

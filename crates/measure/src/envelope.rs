@@ -91,12 +91,12 @@ pub enum EnvelopeError {
 /// 1 ns at least, and `A = max over p of max(0, t_p - sum_k n_pk c_k)`.
 ///
 /// # Bound
-/// Covers every point, exactly. The total overshoot is at most the linear programme's, plus one
-/// nanosecond for each point and each request, for rounding.
-///
-/// # Source
 /// The model covers every point exactly. The total overshoot is at most the linear programme's,
 /// plus one nanosecond for each point and each request, for rounding.
+///
+/// # Source
+/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
+///
 /// # Assumptions
 /// A batch that was not measured takes no longer than the model says; no measurement supports that.
 /// With points on one line, or a single one, many models are equally tight and any of them may be

@@ -342,8 +342,8 @@ mod tests {
         times.iter().map(|cell| cell.iter().map(sample).collect()).collect()
     }
 
-    /// Goal: the samples by which a family was chosen do not enter its statistics, but their
-    /// longest times do. Method: a pilot whose times differ from the main part's.
+    /// Goal: the samples by which a family was chosen do not enter its statistics, except for their
+    /// longest times. Method: a pilot whose times differ from the main part's.
     #[test]
     fn a_pilot_counts_for_the_longest_time_only() {
         let pilot = cells(&[&[90, 95], &[99, 98]]);

@@ -8,8 +8,8 @@
 //! ```text
 //!   {"measured": "..", "version": 1}
 //!   {"of": "options", "found": {"options": "tidegate profile ..", "when": .., "host": [..]}}
-//!                                                  for all lines up to the next such
-//!   {"of": "load", "found": {"other": [3, 0], ..}}      what other programs did in that run so far
+//!                                                  applies to all lines until the next such line
+//!   {"of": "load", "found": {"other": [3, 0], ..}}      load of other programs in that run so far
 //!   {"of": "batch of reads of 128KiB", "ns": [..], "held_up_ns": [..], "start": [..]}
 //!   {"of": "rotation", "found": {..}}
 //! ```

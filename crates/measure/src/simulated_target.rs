@@ -198,7 +198,7 @@ impl Measurable for SimulatedTarget {
         format!("{} as {} {hash}{tables}, 1 to {} at once", file.name, kind.name(), params.depth)
     }
 
-    /// Removes observed mechanics: the file already describes the parts exactly.
+    /// The file describes the parts exactly; the observed mechanics must not replace them.
     fn conclude(&self, measured: &mut Profile, is_added: bool) -> DriveFile {
         if is_added {
             let how = measured.file.identity.how.take();

@@ -32,8 +32,8 @@ impl Page {
         })
     }
 
-    /// Parses a page in Prometheus' text format, which has fewer types and other names of counters'
-    /// families.
+    /// Parses a page in Prometheus' text format, which has fewer types and names the families of
+    /// counters differently.
     ///
     /// # Errors
     /// A description of the page's first fault.

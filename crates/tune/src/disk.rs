@@ -236,6 +236,7 @@ impl Disk {
     /// one for every request of all its devices, and at least `depth` for this device. The kernel
     /// then never takes a request from the scheduler for which the device has no place.
     ///
+    /// # Source
     /// `hctx_may_queue` in `block/blk-mq.h` of Linux 6.1 and 6.12: of several devices in use, each
     /// gets an equal share of the tags, rounded up, but at least four.
     pub fn has_spare_tags(&self, depth: u32) -> bool {

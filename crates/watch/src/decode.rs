@@ -40,6 +40,7 @@ pub struct Formats {
 impl Formats {
     /// Reads the format files of `block_bio_queue`, `block_rq_issue`, `block_rq_requeue`,
     /// `block_rq_complete` and `block_bio_complete`.
+    ///
     /// # Errors
     /// The first missing field.
     pub fn new(texts: [&str; 5]) -> Result<Self, BadFormat> {

@@ -136,7 +136,7 @@ impl Learner {
         }
     }
 
-    /// Removes a request that ended without being sent from the counts.
+    /// Removes from the counts a request that ended without being sent.
     pub(crate) fn withdraw(&mut self, bio: &Served) {
         for stream in self.of(bio) {
             stream.withdraw(bio);

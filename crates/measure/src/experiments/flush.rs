@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measures the longest flush, with as much dirty data in the cache as writes can leave there.
 //!
-//! A volatile cache holds the data of earlier writes, and a flush writes all of it out. So a flush
-//! is measured alone, on a device that has just completed all its writes, after increasing numbers
-//! of them.
-//!
-//! ```text
 //! A volatile cache holds the data of earlier writes, and a flush writes all of it out. So each
 //! flush is timed alone, on a device that has just completed all its writes, and after different
 //! numbers of writes.
+//!
+//! ```text
+//!   flush (not timed) --> writes --> all complete --> flush: this is the time
+//! ```
+//!
 //! Source: our own; that a flush must write out dirty data of any age follows from the definitions
 //! of FLUSH CACHE (ACS-3) and SYNCHRONIZE CACHE (SBC-3).
 

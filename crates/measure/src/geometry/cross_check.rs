@@ -20,7 +20,7 @@ use crate::places::Places;
 use crate::profile::profile_drive;
 
 /// The largest accepted difference between a simulated median and the measured one, in per cent of
-/// the smaller. The median of 300 batches is within about 4 % of the true one.
+/// the latter. The median of 300 batches is within about 4 % of the true one.
 const TIMES_PERCENT_MAX: u64 = 10;
 /// The smallest difference of times that counts: half the resolution of most hosts' timers.
 const APART_MIN: Duration = Duration::from_us(50);
@@ -108,10 +108,10 @@ impl fmt::Display for Apart {
 /// Returns the figures that differ too much, the largest difference first.
 ///
 /// Two kinds of figures are compared: the medians of batches of 1, 2, 4 .. reads at random places
-/// (by up to 10 % and 50 us), and the median rates of reads at random and sequential places, at
-/// depth 1 and at the full depth (by up to 15 %). Tables without medians and rates of fewer than 10
-/// stretches are not compared. Nor are writes, because the mechanics of writes are chosen, not
-/// measured.
+/// (which may differ by 10 % or by 50 us), and the median rates of reads at random and sequential
+/// places, at depth 1 and at the full depth (which may differ by 15 %). Tables without medians and
+/// rates of fewer than 10 stretches are not compared. Nor are writes, because the mechanics of
+/// writes are chosen, not measured.
 ///
 /// # Complexity
 /// 300 batches of each of these sizes for each table, and 40 stretches of each flow.

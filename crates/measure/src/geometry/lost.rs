@@ -43,7 +43,8 @@ impl From<Stop> for Lost {
     }
 }
 
-/// Converts the result of an experiment that sent this number of requests for its caller.
+/// Converts an experiment's result to the form that its caller gets. `requests` is the number of
+/// requests that the experiment sent.
 pub(super) fn reported<T>(
     found: Result<T, Lost>,
     requests: u64,

@@ -255,7 +255,7 @@ fn fitted(steps: &[Step], fit: Fit, apart: f64) -> ((usize, usize), Pattern) {
     (wrong(steps, fit, apart, steps.len()), pattern)
 }
 
-/// Returns the spares that end every so many tracks; `None` if there are none, or they follow no
+/// Returns the spares that end each group of tracks; `None` if there are none, or they follow no
 /// rule.
 fn spares(steps: &[Step]) -> Option<Spares> {
     let is_short = |step: &Step| step.short > 0;

@@ -85,7 +85,7 @@ impl Reading {
 }
 
 impl<'a> Probing<'a> {
-    /// Creates a probing of a target of `capacity`. Its requests begin at multiples of `block` and
+    /// Prepares to probe a target of `capacity`. The requests begin at multiples of `block` and
     /// have a multiple of that size.
     ///
     /// # Panics

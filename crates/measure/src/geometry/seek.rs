@@ -164,10 +164,10 @@ fn least_of(
     Ok(Some((middle, spread.unwrap_or(0.0))))
 }
 
-/// Finds out whether the layout is serpentine: whether track 0 of the next cylinder is under the
-/// same head as track 0 of this one, or its last track is. Reaching the track under the other head
-/// takes longer if a head switch takes longer than a seek to the next cylinder. Sets the layout of
-/// `home` accordingly; `None` if the times do not differ enough.
+/// Finds out whether the layout is serpentine: then the last track of the next cylinder, not its
+/// first, is under the same head as the first track of this one. Reaching the track under the other
+/// head takes longer if a head switch takes longer than a seek to the next cylinder. Sets the
+/// layout of `home` accordingly; `None` if the times do not differ enough.
 fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, Lost> {
     let Some(last) = home.last_head() else { return Ok(None) };
     let mut times = [None; 2];

@@ -24,16 +24,16 @@ const SHAPE_ZERO: f64 = 1e-9;
 
 /// A distribution with a shape that can be fitted to samples.
 pub(crate) trait Law: Copy {
-    /// Returns the law under which the samples are likeliest, searched from the law with the same
-    /// L-moments; `None` if there is none.
+    /// Returns the law under which the samples are likeliest, or `None` if there is none. The
+    /// search starts at the law with the same L-moments.
     ///
     /// # Shape
     /// `sorted` is ascending; excesses are above 0.
     fn fitted(sorted: &[f64]) -> Option<Self>;
 
-    /// Returns the likeliest law among those that give `x` for the reduced variable `reduced`,
-    /// searched from `self`, the likeliest law of all. `None` if no such law makes the samples
-    /// possible.
+    /// Returns the likeliest law among those that give `x` for the reduced variable `reduced`;
+    /// `None` if no such law makes the samples possible. The search starts at `self`, the likeliest
+    /// law of all.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self>;
 
     /// Returns the value whose reduced variable is 0.

@@ -72,7 +72,7 @@ impl Record {
         self.beyond += u64::from(!is_within);
     }
 
-    /// Removes a request that arrived at `queued` and ended without being sent from the counts.
+    /// Removes from the counts a request that arrived at `queued` and ended without being sent.
     pub(super) fn withdraw(&mut self, queued: Time, entry: &DeclaredEntry, extent: Extent) {
         self.outstanding = self.outstanding.saturating_sub(1); // as in `serve`
         self.larger -= u64::from(extent.bytes() > entry.size);
