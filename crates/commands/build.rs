@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the commit and the date that the tool is built from. A build outside git has neither,
-//! unless `SOURCE_DATE_EPOCH` states the date. An empty value counts as none; any other must be a
+//! Finds the commit and the date of the sources. A build outside of git has neither, unless
+//! `SOURCE_DATE_EPOCH` states the date. An empty value counts as unset; any other value must be a
 //! date.
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 fn main() {
-    // A copy of these files inside another repository is not that repository's commit.
+    // If these files are copied into another repository, that repository's commit does not count.
     let is_in_git = git(&["ls-files", "--error-unmatch", "build.rs"]).is_some();
     let of_head = |arguments: &[&str]| git(arguments).filter(|_| is_in_git);
     let commit = of_head(&["rev-parse", "--short=12", "HEAD"]);
@@ -32,14 +32,14 @@ fn main() {
     println!("cargo::rustc-env=TIDEGATE_BUILD={version} ({built})");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=SOURCE_DATE_EPOCH");
-    // This log grows with every commit and every checkout, and with nothing else.
+    // This log changes with every commit and checkout, and only then.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|_| is_in_git);
     if let Some(log) = log.filter(|log| Path::new(log).exists()) {
         println!("cargo::rerun-if-changed={log}");
     }
 }
 
-/// Returns the date of these seconds since 1970, in UTC, up to the year 9999.
+/// Converts seconds since 1970 to a date in UTC; `None` after the year 9999.
 fn date_of_epoch(seconds: &str) -> Option<String> {
     const YEAR_10000: u64 = 253_402_300_800;
     let seconds = seconds.trim().parse().ok().filter(|&seconds| seconds < YEAR_10000)?;
@@ -48,9 +48,9 @@ fn date_of_epoch(seconds: &str) -> Option<String> {
     Some(time[.."2000-01-01".len()].to_owned())
 }
 
-/// Returns the line that git prints; `None` if it prints none. The sources may belong to another
-/// user, for example under sudo. Git need not refuse them, because building them runs their code
-/// anyway.
+/// Returns the line that git prints; `None` if it prints none. The sources can belong to another
+/// user, for example under sudo. Git does not have to refuse them, because the build runs their
+/// code anyway.
 fn git(arguments: &[&str]) -> Option<String> {
     let trusting = ["-c", "safe.directory=*"];
     let output = Command::new("git").args(trusting).args(arguments).output().ok()?;

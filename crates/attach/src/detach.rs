@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Detaches an attached drive, in any state of the process that serves it.
+//! Detaches an attached drive, whatever the state of the process that serves it.
 //!
 //! ```text
 //!   normal  the device has users --> refused, with their names

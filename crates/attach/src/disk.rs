@@ -100,7 +100,7 @@ impl<R: Reply> Disk<R> {
         }
     }
 
-    /// Returns the instant at which to advance next; `None` if no request is outstanding.
+    /// Returns the time at which to advance next; `None` if no request is outstanding.
     pub(crate) fn next_event(&self) -> Option<Time> {
         self.queue.next_event()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a drive cannot be attached or detached.
+//! The reasons why a drive cannot be attached or detached.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use tidegate_device::OpenError;
 use tidegate_device::in_use::{Opener, Use};
 use tidegate_model::Bytes;
 
-/// Why a drive cannot be attached. A failed attachment leaves nothing behind.
+/// The reason why a drive cannot be attached. A failed attachment leaves nothing behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
@@ -124,10 +124,10 @@ pub(crate) fn host(what: impl Into<String>) -> impl FnOnce(io::Error) -> AttachE
     move |source| AttachError::Host { what, source }
 }
 
-/// The users of a device, who must close it before it may be detached.
+/// The users of a device, which must close it before it can be detached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holders {
-    /// A mount, swap, or another device.
+    /// A mount, swap, or another device that uses it.
     pub used: Option<Use>,
     /// Processes that have it open.
     pub openers: Vec<Opener>,
@@ -148,7 +148,7 @@ impl fmt::Display for Holders {
     }
 }
 
-/// Why a drive cannot be detached.
+/// The reason why a drive cannot be detached.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetachError {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Records of attached drives: one folder per drive, so that another process can clean up whatever
-//! happened to the process that serves the drive.
+//! Records of attached drives: one folder per drive. With the record, another process can clean up
+//! even if the process that serves the drive was killed.
 //!
 //! ```text
 //!   /run/tidegate/attached/NAME/record.toml   the process and its drive

@@ -47,7 +47,7 @@ pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Fault>) -> i32 {
     }
 }
 
-/// Returns the value behind the caller's pointer.
+/// Returns a reference to the value behind the caller's pointer.
 ///
 /// # Safety
 /// `pointer` is null, or this library gave it out and has not taken it back.
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn tidegate_free_text(text: *mut c_char) {
     }
 }
 
-/// Gives a text to the caller, who must free it.
+/// Gives a text to the caller, which must free it.
 pub(crate) fn given_out(text: String) -> *mut c_char {
     CString::new(text).map_or(ptr::null_mut(), CString::into_raw)
 }

@@ -21,7 +21,7 @@ pub use crate::export::*;
 pub use crate::fault::*;
 pub use crate::transfer::*;
 
-/// An allocator without a lock between threads: the service's thread must not wait for a client's
-/// thread that was preempted in the middle of an allocation.
+/// An allocator without a lock that threads share: the service's thread must never wait for a
+/// client's thread that was preempted during an allocation.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -2,7 +2,8 @@
 //! Goal: C programs can use the library. Method: compile programs with the header, link and run
 //! them.
 //!
-//! Needs a C compiler, which Rust also needs to link; without one the test prints so and passes.
+//! Needs a C compiler, which Rust also needs for linking; without one, the test prints this and
+//! passes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -39,7 +40,7 @@ families = [
 ]
 "#;
 
-/// A serve file; its deadline of 10 s is missed only if the host stops for that long.
+/// A serve file. Its deadline of 10 s is missed only if the host stops for that long.
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Proves serve files on drives, without a server or its store.
+//! Proves the contracts of serve files on drives, without a server or its store.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use crate::fault::Faults;
 use crate::processor::add_interference;
 use crate::text::WorkloadFault;
 
-/// The block size of a drive that names none.
+/// The block size of a drive whose file does not state it.
 const ALIGNMENT: Bytes = Bytes::new(512);
 
-/// Returns whether the exports of a serve file with this `text` fit on the drive, if its capacity is
-/// known, and the contracts are proved on it. `path` names the file in faults; the drive and the
-/// backing that the file names are not read.
+/// Returns whether the contracts of a serve file with this `text` are proved on the drive and its
+/// exports fit there, if the drive's capacity is known. `path` names the file in faults. The drive
+/// and the backing that the file names are not read.
 ///
 /// # Errors
-/// All faults of the file, or that the drive lacks a measurement that the proof needs.
+/// All faults of the file, or the fault that the drive lacks a measurement that the proof needs.
 pub fn proves_contracts(path: &Path, text: &str, drive: &DriveFile) -> Result<bool, Faults> {
     let mut file = ServeFile::parse(text).map_err(|first| {
         Faults::of_reading(path, text, FileKind::Serve, first, ServeFile::parse)

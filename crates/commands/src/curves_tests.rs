@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the curves of every example workload, under every policy, show the printed bound to the
-//! nanosecond, or say why there are none. Method: the files in `workloads`; the wait is read from the
-//! recorded steps again.
+//! Goal: for every example workload and every policy, the curves show the printed bound to the
+//! nanosecond, or say why there are none. Method: takes the files in `workloads`, and reads the
+//! wait again from the recorded steps.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use tidegate_report::{CurvesRecord, DrawnRecord};
 
 use crate::{Changes, DriveChoice, Input};
 
-/// Returns the examples that have a disk; those for a reader's own disk get a built-in drive.
+/// Returns the examples that have a disk; an example for a reader's own disk gets a built-in drive.
 fn examples() -> Vec<Input> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -28,7 +28,7 @@ fn examples() -> Vec<Input> {
     files.iter().filter_map(read).collect()
 }
 
-/// Returns the time that the steps show, in ns.
+/// Returns the bound that the steps show, in ns.
 fn shown_ns(drawn: &DrawnRecord) -> u64 {
     let argument = Argument::from_name(&drawn.argument).expect("a known argument");
     let line =
@@ -37,7 +37,8 @@ fn shown_ns(drawn: &DrawnRecord) -> u64 {
     line.length().ns() + drawn.after_ns + drawn.outside_ns
 }
 
-/// Compares the curves of every task; returns the numbers of bounds with and without curves.
+/// Compares the curves of every task with its bound. Returns the numbers of bounds with and without
+/// curves.
 fn compare(input: &Input, assessment: &Assessment) -> [usize; 2] {
     let workload = &input.workload;
     let records = CurvesRecord::all(workload, assessment);

@@ -12,14 +12,14 @@ use crate::fault::Faults;
 use crate::origin;
 use crate::text::near_file;
 
-/// A drive, and where it is from.
+/// A drive and its origin.
 #[derive(Debug, Clone)]
 pub struct NamedDrive {
     /// The drive.
     pub file: DriveFile,
     /// The built-in drive's name or the file's path, and the hash of its text.
     pub origin: FileOrigin,
-    /// Its text.
+    /// The text of the drive file.
     pub text: String,
 }
 
@@ -27,7 +27,7 @@ impl NamedDrive {
     /// Returns the drive with this name: a built-in one, or a file.
     ///
     /// # Errors
-    /// If there is neither, or the file is faulty.
+    /// If there is no such drive, or its file is faulty.
     pub fn new(name: &str) -> Result<Self, Faults> {
         Self::beside(name, Path::new("")).map_err(|reason| match reason {
             NotFound::Missing { message, help } => Faults::one(message, help),
@@ -75,9 +75,9 @@ impl NamedDrive {
     }
 }
 
-/// Why no drive was found.
+/// The reason why no drive was found.
 pub(crate) enum NotFound {
-    /// No drive has this name; the fault is at the place where the name is given.
+    /// No drive has this name. The fault is reported at the place where the name is given.
     Missing { message: String, help: String },
     /// The drive file is faulty.
     Faulty(Faults),

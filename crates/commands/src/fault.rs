@@ -12,23 +12,24 @@ use tidegate_model::{FileError, FileKind};
 
 use crate::suggestion::quoted;
 
-/// One fault, as people read it, and its place.
+/// A fault: its text for people, and its place.
 #[derive(Debug)]
 pub struct Fault {
-    /// The fault; if it is at a place in a file, the text begins with that place.
+    /// The description of the fault; if the fault is at a place in a file, the text begins with
+    /// that place.
     pub message: String,
     /// The advice.
     pub help: Option<String>,
-    /// The place, if the fault is at one.
+    /// The place in a file, if the fault is at one.
     pub place: Option<Place>,
-    /// The file's text and the span of the fault in it; if given, `place` is given too.
+    /// The file's text and the span of the fault in it; only if `place` is given.
     pub excerpt: Option<(String, Range<usize>)>,
 }
 
-/// The place of a fault in a file. Lines and columns count from 1.
+/// A place in a file. Lines and columns count from 1.
 #[derive(Debug, Clone, Serialize)]
 pub struct Place {
-    /// The file, as the user named it.
+    /// The path of the file as the user gave it.
     pub file: String,
     /// The line.
     pub line: usize,
@@ -36,17 +37,17 @@ pub struct Place {
     pub column: usize,
 }
 
-/// The faults that stopped a command; several only if they are in one file.
+/// The faults that stopped a command. There are several only if they are all in one file.
 #[derive(Debug)]
 pub struct Faults(pub Vec<Fault>);
 
 impl Fault {
-    /// Returns a fault that is at no place in a file.
+    /// Returns a fault without a place in a file.
     pub fn new(message: impl Into<String>, help: Option<String>) -> Self {
         Self { message: message.into(), help, place: None, excerpt: None }
     }
 
-    /// Returns an `error` in the file at `path`, which has this `text`.
+    /// Returns the fault for an `error` in the file at `path`, whose content is `text`.
     pub fn in_file(path: &Path, text: &str, error: &FileError) -> Self {
         let file = path.display().to_string();
         let (message, help) = (format!("{file}: {}", error.message), error.help.clone());
@@ -65,23 +66,23 @@ impl Fault {
 }
 
 impl Faults {
-    /// Returns one fault that is at no place in a file, with advice.
+    /// Returns a single fault without a place in a file, with advice.
     pub fn one(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self(vec![Fault::new(message, Some(help.into()))])
     }
 
-    /// Returns a named object that cannot be used, with the causes.
+    /// Returns the fault for a named object that cannot be used, with the causes.
     pub fn unusable(error: &(dyn Error + 'static)) -> Self {
         Self(vec![Fault::new(with_causes(error), None)])
     }
 
-    /// Returns one error in a file.
+    /// Returns a single error in a file.
     pub fn in_file(path: &Path, text: &str, error: &FileError) -> Self {
         Self(vec![Fault::in_file(path, text, error)])
     }
 
-    /// Returns all errors of a file, in the file's order; `read` is the reader that found the
-    /// `first`. If the file is not of the `wanted` kind, that is the only error.
+    /// Returns all errors of a file, in the order of the file. `read` is the parser that found the
+    /// error `first`. If the file is not of the `wanted` kind, that is the only error.
     pub fn of_reading<T>(
         path: &Path,
         text: &str,
@@ -100,7 +101,7 @@ impl Faults {
         Self(faults.iter().map(|error| Fault::in_file(path, text, error)).collect())
     }
 
-    /// Completes the commands in its texts.
+    /// Completes the commands in the texts of the faults.
     #[must_use]
     pub fn completed(mut self, complete: impl Fn(&str) -> String) -> Self {
         for fault in &mut self.0 {
@@ -111,7 +112,7 @@ impl Faults {
     }
 }
 
-/// The messages on one line, for a log.
+/// Formats the messages on one line, for a log.
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let messages: Vec<&str> = self.0.iter().map(|fault| fault.message.as_str()).collect();

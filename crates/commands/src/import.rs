@@ -11,11 +11,11 @@ use tidegate_platform::text_file::{self, ReadError};
 
 use crate::fault::Faults;
 
-/// Makes a drive from parameter files, or from all such files in the given folders; `name` takes the
-/// place of the name in the files.
+/// Makes a drive from parameter files, or from all such files in the given folders. `name` replaces
+/// the name in the files.
 ///
 /// # Errors
-/// The first fault.
+/// The first fault found.
 pub fn import(paths: &[PathBuf], name: Option<&str>) -> Result<Import, Faults> {
     let mut import = tidegate_disksim::import(paths, &DiskFiles).map_err(|error| match error {
         ImportError::Faulty(fault) => Faults::in_file(&fault.path, &fault.text, &fault.error),
@@ -27,10 +27,10 @@ pub fn import(paths: &[PathBuf], name: Option<&str>) -> Result<Import, Faults> {
     Ok(import)
 }
 
-/// The number of leading bytes that identify a file's kind; comments can come first.
+/// The number of leading bytes by which a file's kind is recognised; comments can come first.
 const HEAD_BYTES: u64 = 16 << 10;
 
-/// The file system.
+/// Reads parameter files from the file system.
 struct DiskFiles;
 
 impl Files for DiskFiles {
@@ -44,18 +44,18 @@ impl Files for DiskFiles {
     }
 
     fn head(&self, path: &Path) -> io::Result<String> {
-        // Checked before opening: opening a pipe waits for its other end.
+        // Checked before opening, because opening a pipe waits for its other end.
         if !fs::metadata(path)?.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let mut bytes = Vec::new();
         File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
-        // The last character can be truncated.
+        // The last character can be incomplete; it is then replaced.
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn folder(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-        // A missing path is reported when it is read.
+        // A missing path is reported later, when it is read.
         if !path.is_dir() {
             return Ok(None);
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The part of the commands that all front ends share: it reads workloads with the drives and
+//! The part of the commands that all front ends share. It reads workloads with the drives and
 //! profiles that they name, imports drives, and runs policies, traces and servers in virtual time.
 //!
-//! It prints nothing and reads no arguments. A fault says what is wrong, where, and what to do; each
-//! front end shows it in its own way.
+//! It prints nothing and parses no arguments. A fault says what is wrong, where, and what to do;
+//! each front end presents it in its own way.
 
 mod contracts;
 #[cfg(test)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Names the tool and the files behind a verdict.
+//! Identifies the tool and the files behind a verdict.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ const COMMIT: &str = env!("TIDEGATE_COMMIT");
 /// The version, with the commit and the date that the build script found.
 pub const BUILD: &str = env!("TIDEGATE_BUILD");
 
-/// The day of the commit, or the one that `SOURCE_DATE_EPOCH` states; empty without both.
+/// The date of the commit, or the date that `SOURCE_DATE_EPOCH` states; empty if there is neither.
 pub const DATE: &str = env!("TIDEGATE_DATE");
 
 /// Returns the version and the commit of this build.

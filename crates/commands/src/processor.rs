@@ -13,29 +13,30 @@ use tidegate_platform::text_file;
 use crate::fault::Faults;
 use crate::text::{self, WorkloadFault};
 
-/// A processor and the measurements of it.
+/// A processor and the measurements of its interference.
 pub struct Processor {
     /// The processor's part of the workload.
     pub workload: CpuWorkload,
-    /// The measured demand of each interference in the workload.
+    /// The measured demand of each interference that the workload names.
     pub measured: Vec<MeasuredDemand>,
-    /// The same interference as loads of a simulation.
+    /// The same interference as loads for a simulation.
     pub thieves: Vec<StolenTime>,
 }
 
 /// Reads the processor part of a workload file, and the profiles that it names.
 ///
 /// # Errors
-/// All faults of the file, or the first of a profile; or that the file has no processor.
+/// All faults of the file, the first fault of a profile, or the fault that the file has no
+/// processor.
 pub fn read(path: &Path) -> Result<Processor, Faults> {
     parse(path, &text::read_text(path, "workload file")?)
 }
 
-/// Like [`read`], for a workload file with this `text`. The profiles that it names are beside
-/// `path`, which names the file in faults.
+/// Does the same as [`read`] for a workload file with this `text`. Relative names of profiles are
+/// relative to the folder of `path`, which also names the file in faults.
 ///
 /// # Errors
-/// As for [`read`].
+/// See [`read`].
 pub fn parse(path: &Path, text: &str) -> Result<Processor, Faults> {
     text::parse_workload(path, text, |machine, _| {
         with_profiles(machine.cpu.ok_or_else(without_processor)?, path)
@@ -50,7 +51,7 @@ fn without_processor() -> FileError {
     )
 }
 
-/// Reads the profiles that a processor's workload names; `path` is the path of the workload file.
+/// Reads the profiles that a processor's workload names. `path` is the path of the workload file.
 pub(crate) fn with_profiles(
     workload: CpuWorkload,
     path: &Path,
@@ -74,8 +75,8 @@ pub(crate) fn with_profiles(
     Ok(Processor { workload, measured, thieves })
 }
 
-/// Adds the interference that the `[host]` table names to the host's times; its profile is beside
-/// the workload file at `path`.
+/// Adds the interference that the `[host]` table names to the host's times. Its profile's name is
+/// relative to the folder of the workload file at `path`.
 pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<(), WorkloadFault> {
     let Some(interference) = &host.interference else { return Ok(()) };
     let profile = read_profile(&interference.file, &interference.span, path)?;
@@ -83,7 +84,7 @@ pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<()
     Ok(())
 }
 
-/// Reads the profile that the workload file at `path` names at this position.
+/// Reads the profile that the workload file at `path` names at the position `span`.
 fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfile, WorkloadFault> {
     let file = path.parent().unwrap_or(Path::new("")).join(name);
     let profile = text_file::read(&file).map_err(|error| {
@@ -93,10 +94,10 @@ fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfi
     Ok(parse_profile(&file, &profile)?)
 }
 
-/// Reads the `text` of a processor profile; `path` names it in faults.
+/// Parses the `text` of a processor profile; `path` names it in faults.
 ///
 /// # Errors
-/// All faults of the profile, or that the file is of another kind.
+/// All faults of the profile, or the fault that the file is of another kind.
 pub fn parse_profile(path: &Path, text: &str) -> Result<CpuProfile, Faults> {
     let parse = CpuProfile::parse;
     parse(text).map_err(|first| Faults::of_reading(path, text, FileKind::Processor, first, parse))

@@ -12,28 +12,28 @@ use tidegate_report::cpu::CpuResult;
 use crate::fault::Faults;
 use crate::processor::Processor;
 
-/// The smallest slice that interference takes: smaller slices cost more simulation time than they
-/// are worth.
+/// The smallest slice of time that interference takes. Smaller slices would make simulations slower
+/// without changing the results noticeably.
 const GRAIN: Duration = Duration::from_us(1);
 
-/// The parameters of simulations of one processor.
+/// The parameters for simulating one processor.
 pub struct ProcessorRuns<'a> {
-    /// The kinds of servers, one run with each; empty: one run with those in the file.
+    /// The kinds of servers, with one run for each; if empty, one run with the servers in the file.
     pub kinds: &'a [ServerKind],
     /// The duration of each run.
     pub duration: Duration,
-    /// The seed of everything random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// When threads of lower priority block, and when interference takes time.
+    /// The choice of when threads of lower priority block, and when interference takes time.
     pub timing: Timing,
     /// A flag that ends the runs early once it is set.
     pub interrupted: &'a AtomicBool,
 }
 
-/// Simulates a processor; `follower` makes an observer for each run.
+/// Simulates a processor. `follower` makes an observer for each run.
 ///
 /// # Errors
-/// If kinds are given but the workload has no server, or a server cannot be of a kind.
+/// If kinds are given but the workload has no server, or a server cannot be of one of these kinds.
 pub fn simulate_processor<O: CpuObserver>(
     processor: &Processor,
     runs: &ProcessorRuns<'_>,
@@ -50,7 +50,7 @@ pub fn simulate_processor<O: CpuObserver>(
         [] => vec![(None, workload.clone())],
         kinds => kinds.iter().map(|&kind| with_kind(workload, kind)).collect::<Result<_, _>>()?,
     };
-    // A run after an interruption ends at once, and says so.
+    // If it was interrupted, a run ends at once and reports this.
     let run = |(kind, workload): (Option<ServerKind>, CpuWorkload)| {
         let start = Instant::now();
         let disturbance =
@@ -64,7 +64,7 @@ pub fn simulate_processor<O: CpuObserver>(
     Ok(workloads.into_iter().map(run).collect())
 }
 
-/// Returns the workload with servers of another kind.
+/// Returns the workload with all servers changed to another kind.
 fn with_kind(
     workload: &CpuWorkload,
     kind: ServerKind,

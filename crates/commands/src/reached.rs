@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds how long responses can really get: a lower bound of the worst case, beside the upper bound
-//! that is proven.
+//! Finds how long responses can really take: a lower bound of the worst case, for comparison with
+//! the proven upper bound.
 
 use tidegate_analysis::{Answer, Assessment};
 use tidegate_host::Length;
@@ -10,29 +10,30 @@ use tidegate_sim::{CheckedRun, CheckedSimulation, SimParams};
 
 use crate::workload::Input;
 
-/// Roughly the number of requests that one search simulates; that takes at most about a second.
+/// The approximate number of requests that one search simulates, which takes at most about a
+/// second.
 const REQUESTS: u64 = 40_000;
-/// The jobs of each task that a search simulates, at least and at most.
+/// The minimum and the maximum number of jobs of each task that a search simulates.
 const JOBS: [u64; 2] = [50, 500];
 
-/// Adds all details to a report on this input, with the longest responses that a schedule reaches.
+/// Adds all details to a report on this input, including the longest responses that a schedule
+/// reaches.
 #[must_use]
 pub fn explained<'a>(report: CheckReport<'a>, input: &Input) -> CheckReport<'a> {
     let reached = reached(input, report.assessment());
     report.explained(reached.as_deref())
 }
 
-/// Returns, for each task, the longest response in a schedule that keeps to all contracts. No bound
-/// for all such schedules can be below it.
+/// Returns, for each task, the longest response in one schedule that keeps all contracts. A bound
+/// for all such schedules cannot be below it.
 ///
 /// The search simulates the policy of the assessment on a drive that takes the longest times of its
-/// tables, with bunched arrivals ([`Arrivals::Bunched`]); tasks that limit their outstanding jobs
-/// keep their own arrivals. Deterministic.
+/// tables, with bunched arrivals ([`Arrivals::Bunched`]). Tasks that limit their outstanding jobs
+/// keep their own arrivals. The result is deterministic.
 ///
-/// `None` if there is no bound to compare with, if the tasks are too many for the search, if the
-/// policy cannot be simulated without a disk's positions, or if the run breaks a rule of the policy
-/// or a contract of the drive; the latter happens where the workload states shorter times than the
-/// drive's tables.
+/// `None` if there is no bound to compare with, if there are too many tasks for the search, if the
+/// policy needs a disk's positions, or if the run breaks a rule of the policy or a contract of the
+/// drive. The last case occurs if the workload states shorter times than the drive's tables.
 pub(crate) fn reached(input: &Input, assessment: &Assessment) -> Option<Vec<Duration>> {
     if matches!(assessment.answer, Answer::NotApplicable { .. }) {
         return None;
@@ -81,7 +82,7 @@ mod tests {
         parse(Path::new("w.toml"), text, &Changes::default(), &[]).unwrap()
     }
 
-    /// Returns a workload of cameras and a backup under a policy; `lines` follow the keys of the
+    /// Returns a workload of cameras and a backup under a policy. `lines` are appended to the
     /// cameras' `[[task]]`.
     fn recorder(policy: &str, lines: &str) -> Input {
         input(&format!(
@@ -91,8 +92,9 @@ mod tests {
         ))
     }
 
-    /// Goal: what is reached is below what is proven, and near it. Method: several policies, jitter,
-    /// and the host's time; under `dqf`, whose bound is exact for such tasks, at least 95 %.
+    /// Goal: the longest response that is reached is below the proven bound, and near it. Method:
+    /// several policies, jitter, and the host's time. Under `dqf`, whose bound is exact for such
+    /// tasks, at least 95 % of the bound must be reached.
     #[test]
     fn what_is_reached_is_below_the_bound() {
         let host =
@@ -120,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Canary: a schedule shows that a bound is a tenth too low.
+    /// Canary: a schedule refutes a bound that is a tenth too low.
     #[test]
     fn a_low_bound_is_exceeded() {
         let input = recorder("dqf", "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Replays a trace on a simulated drive: compares it with measured times, or sends it the requests
-//! as they arrive.
+//! Replays a trace on a simulated drive, either to compare it with measured times, or by sending
+//! its requests as they arrive.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,11 +31,11 @@ pub struct Replayed {
     simulated: Vec<Duration>,
 }
 
-/// Reads a trace with arrival times in this `format`, or, without a format, a trace with measured
+/// Reads a trace with arrival times in this `format`; without a format, reads a trace with measured
 /// response times.
 ///
 /// # Errors
-/// If the file cannot be read or has no request; or its first faulty line.
+/// If the file cannot be read or has no request, or the first faulty line.
 pub fn read_trace(path: &Path, format: Option<TraceFormat>) -> Result<Trace, Faults> {
     let text = read_text(path, "trace")?;
     let help = format.map_or(
@@ -54,10 +54,11 @@ pub fn read_trace(path: &Path, format: Option<TraceFormat>) -> Result<Trace, Fau
     Ok(trace)
 }
 
-/// Replays a trace: one request at a time if it has measured times, otherwise as requests arrive.
+/// Replays a trace. If it has measured times, one request is sent at a time; otherwise requests are
+/// sent as they arrive.
 ///
 /// # Errors
-/// If the drive has only tables, cannot be made, or cannot serve a request.
+/// If the drive has only tables, cannot be simulated, or cannot serve a request.
 pub fn replay(file: &DriveFile, trace: Trace, seed: u64) -> Result<Replayed, Faults> {
     let mut drive = simulated_drive(file, seed)?;
     let simulated = match &trace {
@@ -78,7 +79,7 @@ impl Trace {
 }
 
 impl Replayed {
-    /// Returns the report; `about` is the drive's name, the trace's, and the seed.
+    /// Returns the report. `about` holds the drive's name, the trace's name, and the seed.
     pub fn report<'a>(&self, about: (&'a str, String, u64)) -> AnyReplayReport<'a> {
         let simulated = self.simulated.clone();
         match &self.trace {
@@ -99,7 +100,7 @@ impl Replayed {
         }
     }
 
-    /// Returns a row for each request, as CSV: what it is, when it was issued, and its times.
+    /// Returns the requests as CSV, one row each: what it is, when it was issued, and its times.
     pub fn rows(&self) -> String {
         match &self.trace {
             Trace::Measured(trace) => measured_rows(trace, &self.simulated),
@@ -108,7 +109,7 @@ impl Replayed {
     }
 }
 
-/// Returns the error at its line of the file.
+/// Converts a trace error to an error at its line of the file.
 fn fault(text: &str, error: &TraceError, help: &str) -> FileError {
     let mut lines = text.split_inclusive('\n');
     let start: usize = lines.by_ref().take(error.line - 1).map(str::len).sum();
@@ -148,7 +149,7 @@ fn measured_rows(trace: &[TraceRequest], simulated: &[Duration]) -> String {
         let kind = kind.map_or(op_word(request.op).to_owned(), |it| it.to_string());
         let TraceRequest { start, sectors, measured, idle_after, .. } = request;
         let difference = i128::from(simulated.ns()) - i128::from(measured.ns());
-        // A comma in the kind would end its column.
+        // A comma in the kind would begin another column.
         let kind = kind.replace(',', "");
         let _ = writeln!(
             rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file with one row for each request of some runs, written by a thread of its own.
+//! Writes a file with one row for each request of several runs, on a separate thread.
 
 mod rows;
 
@@ -16,51 +16,53 @@ use tidegate_platform::{FileFault, NewFile};
 
 pub use rows::{EndedRows, RequestRow, RequestRows};
 
-/// The rows that can wait for the writing thread: at 10,000 requests a second, those of six
-/// seconds.
+/// The maximum number of rows that wait for the writing thread: at 10,000 requests per second, the
+/// rows of six seconds.
 const WAITING_MAX: usize = 1 << 16;
 
-/// The time between two looks at the rows that wait. A run need not wake the writing thread.
+/// The time between two checks for waiting rows. The writing thread polls, so that a run does not
+/// have to wake it.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Whether a run waits for the writing thread when too many rows wait for it.
+/// The behaviour of a run when too many rows wait for the writing thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It waits: time is virtual.
+    /// The run waits, because its time is virtual.
     Wait,
-    /// It leaves the row out: waiting would delay requests.
+    /// The run drops the row, because waiting would delay requests.
     LeaveOut,
 }
 
-/// The requests that have no row in a finished file.
+/// The numbers of requests that have no row in a finished file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
-    /// Those after the last row that the limit allows.
+    /// Requests after the last row that the limit allows.
     pub beyond_limit: u64,
-    /// Those that ended faster than the writing thread could write.
+    /// Requests that were dropped because the writing thread was too slow.
     pub in_haste: u64,
 }
 
-/// A request of a run.
+/// A request to log, and the policy that served it.
 type Logged = (PolicyName, EndedRequest);
 
 /// A thread that writes a row for each record that it gets.
 ///
-/// The file appears whole when it is finished, or not at all.
+/// The file appears only when it is complete.
 #[derive(Debug)]
 pub struct RowWriter<T> {
     file: NewFile,
-    /// Records that did not reach the thread.
+    /// The number of records that did not reach the thread.
     lost: Cell<u64>,
-    /// `None` once the last record was sent.
+    /// The channel to the thread; `None` once the last record was sent.
     records: Option<SyncSender<T>>,
-    /// `None` once joined; else returns the file and the rows beyond the limit.
+    /// The thread, which returns the file and the number of rows beyond the limit; `None` once
+    /// joined.
     writer: Option<JoinHandle<io::Result<(NamedTempFile, u64)>>>,
 }
 
 impl<T: Send + 'static> RowWriter<T> {
-    /// Starts the thread, with the priority of the calling one, for at most `rows_max` rows; `put`
-    /// makes a record a row.
+    /// Starts the thread, with the calling thread's priority, for at most `rows_max` rows. `put`
+    /// converts a record to a row.
     ///
     /// # Errors
     /// If no file can be created there.
@@ -78,7 +80,7 @@ impl<T: Send + 'static> RowWriter<T> {
         Ok(Self { file, lost: Cell::new(0), records: Some(sender), writer: Some(writer) })
     }
 
-    /// Hands a record to the thread.
+    /// Passes a record to the thread.
     pub fn send(&self, record: T, when_full: WhenFull) {
         let Some(records) = &self.records else { return };
         let is_sent = match when_full {
@@ -88,12 +90,12 @@ impl<T: Send + 'static> RowWriter<T> {
         self.lost.set(self.lost.get() + u64::from(!is_sent));
     }
 
-    /// Returns whether a row could not be written; then no later row is.
+    /// Returns whether a row could not be written; no later row is written then.
     pub fn has_failed(&self) -> bool {
         self.writer.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
-    /// Finishes the file, and returns how many rows it lacks.
+    /// Completes the file, and returns how many rows it lacks.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -106,7 +108,7 @@ impl<T: Send + 'static> RowWriter<T> {
 }
 
 impl<T> RowWriter<T> {
-    /// Waits for the thread.
+    /// Waits for the thread to end.
     fn join(&mut self) -> Option<io::Result<(NamedTempFile, u64)>> {
         self.records = None;
         let writer = self.writer.take()?;
@@ -114,14 +116,14 @@ impl<T> RowWriter<T> {
     }
 }
 
-/// Removes an unfinished file.
+/// Drops an unfinished file.
 impl<T> Drop for RowWriter<T> {
     fn drop(&mut self) {
         self.join();
     }
 }
 
-/// Takes records until no more can be sent.
+/// Processes records until the sender is gone.
 fn take<T>(records: &Receiver<T>, mut put: impl FnMut(&T) -> io::Result<()>) -> io::Result<()> {
     loop {
         match records.try_recv() {
@@ -132,7 +134,7 @@ fn take<T>(records: &Receiver<T>, mut put: impl FnMut(&T) -> io::Result<()>) -> 
     }
 }
 
-/// The log of some runs of one workload.
+/// A log of the requests of several runs of one workload.
 #[derive(Debug)]
 pub struct RequestLogFile(RowWriter<Logged>);
 
@@ -140,7 +142,7 @@ impl RequestLogFile {
     /// Begins a log of at most `rows_max` rows.
     ///
     /// # Errors
-    /// As [`RowWriter::begin`].
+    /// See [`RowWriter::begin`].
     pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
         let tasks = workload.tasks.iter().map(|task| task.name.clone());
         let loads = workload.best_effort.iter().map(|load| load.name.clone());
@@ -161,10 +163,10 @@ impl RequestLogFile {
         RequestLog::with_room(in_flight_max, move |ended| self.0.send((policy, ended), when_full))
     }
 
-    /// Finishes the file, and returns how many rows it lacks.
+    /// Completes the file, and returns how many rows it lacks.
     ///
     /// # Errors
-    /// As [`RowWriter::finish`].
+    /// See [`RowWriter::finish`].
     pub fn finish(self) -> Result<LeftOut, FileFault> {
         self.0.finish()
     }
@@ -199,15 +201,15 @@ mod tests {
         EndedRequest { request, dispatched: None, ended, outcome: None }
     }
 
-    /// The reference states how much memory the waiting rows take; the queue keeps a number beside
-    /// each.
+    /// The reference documentation states how much memory the waiting rows take. The queue stores a
+    /// number with each row.
     #[test]
     fn rows_that_wait_take_at_most_10_mb() {
         assert!(WAITING_MAX * (size_of::<Logged>() + size_of::<usize>()) <= 10_000_000);
     }
 
-    /// Goal: the page names every column; rows beyond the limit are counted; nothing appears before
-    /// the end, or without one.
+    /// Goal: the reference page names every column, rows beyond the limit are counted, and no file
+    /// appears before the end or without an end.
     #[test]
     fn file_has_a_row_for_each_request_up_to_the_limit() {
         let folder = tempfile::tempdir().unwrap();
@@ -233,7 +235,7 @@ mod tests {
         assert_eq!(lines.len(), 3);
     }
 
-    /// Goal: a name that ends in .zst asks for compression, and the rows are the same.
+    /// Goal: a name that ends in .zst selects compression, and the rows are the same.
     #[test]
     fn a_compressed_file_has_the_same_rows() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Simulates one policy, watched by the checkers of its rules, and proves without a report.
+//! Simulates one policy while checkers watch its rules, and proves a workload without making a
+//! report.
 
 use std::time::Instant;
 
@@ -15,17 +16,17 @@ use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, Observer, SimPar
 use crate::fault::Faults;
 use crate::workload::Input;
 
-/// A simulated policy.
+/// The results of a simulated policy.
 pub struct Simulated<'a> {
     /// The report for people and programs.
     pub report: SimulatedRun<'a>,
-    /// The data of result files.
+    /// The data for result files.
     pub record: RunRecord,
-    /// The metrics themselves.
+    /// The run with its metrics.
     pub run: Run,
 }
 
-/// Why a policy was not simulated.
+/// The reason why a policy was not simulated.
 #[derive(Debug)]
 pub enum NotRun {
     /// The policy does not apply to this drive.
@@ -34,8 +35,8 @@ pub enum NotRun {
     Unusable(Faults),
 }
 
-/// Simulates `policy` on the input's drive as a drive of this `kind`, watched by the checkers of
-/// its rules; `follower` observes the run, and it ends early when `is_cancelled`.
+/// Simulates `policy` on the input's drive as a drive of this `kind`, while checkers watch its
+/// rules. `follower` observes the run, and `is_cancelled` ends it early.
 ///
 /// # Errors
 /// [`NotRun`].
@@ -58,8 +59,8 @@ pub fn simulate<'a>(
     Ok(run(simulation, assessment, input, follower, is_cancelled))
 }
 
-/// Simulates a policy that Tidegate does not know, under this name and held to the rules of its
-/// `checkers`. Nothing is proved of it: its report has no bounds, and no plan limits it.
+/// Simulates a policy that Tidegate does not know, under this name, while `checkers` watch its
+/// rules. Nothing is proved about it: its report has no bounds, and no plan limits it.
 ///
 /// # Errors
 /// [`NotRun::Unusable`].

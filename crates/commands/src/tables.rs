@@ -9,11 +9,11 @@ use tidegate_measure::{
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, Bytes, DriveFile, Duration, Op, Premise, PremiseCode};
 
-/// Returns the drive with added tables for these requests. `None` if it cannot be measured by
-/// simulation: this is only done for a drive whose times are simulated, never for a model of a real
+/// Returns the drive with added tables for these requests. `None` if it must not be measured by
+/// simulation: this is done only for drives whose times are simulated, never for a model of a real
 /// device.
 ///
-/// The requests are measured as `tidegate profile DRIVE --only batch` does with seed 1. No time is
+/// The requests are measured like `tidegate profile DRIVE --only batch` with seed 1. No time is
 /// below the file's time for a smaller request, which may have been measured in another way.
 ///
 /// Takes a second or two.
@@ -49,12 +49,12 @@ pub(crate) fn with_tables(drive: &DriveFile, requests: &[(Op, Bytes)]) -> Option
     Some(drive)
 }
 
-/// Returns the table of the largest requests of this operation.
+/// Returns the table with the largest requests of this operation.
 fn largest(drive: &DriveFile, op: Op) -> Option<&MeasuredTable> {
     drive.batch.iter().filter(|table| table.op == Some(op)).max_by_key(|table| table.size)
 }
 
-/// Raises each time to that of a smaller request.
+/// Raises each time to at least the time of a smaller request.
 fn raise(table: &mut MeasuredTable, smaller: &MeasuredTable) {
     for (time, &least) in table.ns_max.iter_mut().zip(&smaller.ns_max) {
         *time = (*time).max(least);
@@ -73,8 +73,8 @@ mod tests {
         (Op::Read, Bytes::from_kib(kib))
     }
 
-    /// Goal: a simulated drive serves requests of any size, and larger ones no faster than smaller
-    /// ones. Method: a disk whose tables are computed, and the same disk without tables.
+    /// Goal: a simulated drive serves requests of any size, and larger requests no faster than
+    /// smaller ones. Method: a disk with computed tables, and the same disk without tables.
     #[test]
     fn a_simulated_drive_is_measured_for_any_size() {
         let maxtor = tidegate_drive::builtin::load("maxtor-atlas-10k-v").unwrap();
@@ -89,8 +89,8 @@ mod tests {
         assert_eq!(measured.premises.of_code(PremiseCode::Simulated).count(), 2);
     }
 
-    /// Goal: nothing simulated stands in for a measurement of a real device. Method: a drive file with
-    /// tables that were not simulated, and one without parts.
+    /// Goal: no simulation replaces a measurement of a real device. Method: a drive file with
+    /// tables that were not simulated, and a drive file without mechanics or chips.
     #[test]
     fn a_real_drive_is_not_simulated() {
         let mut real = tidegate_drive::builtin::load("maxtor-atlas-10k-v").unwrap();

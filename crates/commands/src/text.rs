@@ -9,7 +9,7 @@ use tidegate_platform::text_file;
 
 use crate::fault::Faults;
 
-/// Reads the text of a file; in messages, `what` says what the file should be.
+/// Reads the text of a file. `what` says in messages what the file should be.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -22,7 +22,8 @@ pub fn read_text(path: &Path, what: &str) -> Result<String, Faults> {
     })
 }
 
-/// Returns the advice about a file that cannot be read: the file that was probably meant.
+/// Returns advice about a file that cannot be read: the file that was probably meant, if there is
+/// one.
 pub fn missing_file_help(path: &Path) -> String {
     let otherwise = "name an existing, readable file";
     match near_file(path) {
@@ -31,8 +32,8 @@ pub fn missing_file_help(path: &Path) -> String {
     }
 }
 
-/// Returns the file beside a missing one that was probably meant: its name up to the first dot is
-/// nearly the same.
+/// Returns the file that was probably meant by a missing path: a file in the same folder whose name
+/// up to the first dot is nearly the same.
 pub(crate) fn near_file(path: &Path) -> Option<PathBuf> {
     let wanted = path.file_name()?.to_str()?;
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -43,7 +44,7 @@ pub(crate) fn near_file(path: &Path) -> Option<PathBuf> {
     let names = files.filter_map(|file| file.file_name().into_string().ok());
     let is_near = |name: &String| did_you_mean::closest(stem(wanted), [stem(name)]).is_some();
     let mut near: Vec<String> = names.filter(is_near).collect();
-    // The order of a folder differs from machine to machine.
+    // The order of files in a folder differs between machines.
     near.sort_unstable();
     let meant = did_you_mean::closest(wanted, near.iter().map(String::as_str))?;
     Some(path.with_file_name(meant))
@@ -53,11 +54,11 @@ fn stem(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// Why a workload file cannot be used.
+/// The reason why a workload file cannot be used.
 pub(crate) enum WorkloadFault {
-    /// The file is at fault.
+    /// An error in the workload file.
     InFile(FileError),
-    /// An argument or another file is at fault.
+    /// Faults of an argument or of another file.
     Elsewhere(Faults),
 }
 
@@ -74,7 +75,7 @@ impl From<Faults> for WorkloadFault {
 }
 
 /// Parses both parts of a workload file's text and passes them to `make`. If that fails at a place
-/// in the file, reports all faults of the file.
+/// in the file, returns all faults of the file.
 pub(crate) fn parse_workload<T>(
     path: &Path,
     text: &str,

@@ -16,10 +16,10 @@ use crate::suggestion::{completed, completed_fault, quoted};
 use crate::text::WorkloadFault;
 use crate::{origin, tables, text};
 
-/// The values that take the place of those in a workload file.
+/// The values that replace those in a workload file.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    /// The drive.
+    /// The drive to use.
     pub drive: Option<DriveChoice>,
     /// The largest batch, in requests.
     pub batch: Option<u32>,
@@ -29,7 +29,7 @@ pub struct Changes {
     pub margin: Option<Share>,
 }
 
-/// A drive in place of the workload's.
+/// A drive that replaces the workload's drive.
 #[derive(Debug, Clone)]
 pub enum DriveChoice {
     /// A built-in drive's name, or the path of a drive file.
@@ -39,7 +39,7 @@ pub enum DriveChoice {
 }
 
 impl Changes {
-    /// Returns whether any change was given; all of them concern the disk's part of a workload.
+    /// Returns whether any change was given. All changes concern the disk part of a workload.
     pub fn is_some(&self) -> bool {
         let Self { drive, batch, order, margin } = self;
         drive.is_some() || batch.is_some() || order.is_some() || margin.is_some()
@@ -52,16 +52,16 @@ pub struct Input {
     pub workload: Workload,
     /// Its drive.
     pub drive: DriveFile,
-    /// Where the drive is from; `None` if it is in the workload file.
+    /// The origin of the drive; `None` if the drive is in the workload file.
     pub drive_origin: Option<FileOrigin>,
     /// The text of the drive file; `None` if the drive is in the workload file.
     pub drive_text: Option<String>,
-    /// The workload file.
+    /// The name and the hash of the workload file.
     pub workload_origin: FileOrigin,
 }
 
 impl Input {
-    /// Returns the origin of a verdict on it: the tool and the files.
+    /// Returns the origin of a verdict on this input: the tool and the files.
     pub fn origin(&self) -> Origin {
         origin::of(self.workload_origin.clone(), self.drive_origin.clone())
     }
@@ -72,30 +72,31 @@ impl Input {
     }
 }
 
-/// The disk part and the processor part of a workload file; it has at least one of them.
+/// The disk part and the processor part of a workload file, which has at least one of them.
 pub struct Machine {
-    /// The disk's part.
+    /// The disk part.
     pub disk: Option<Input>,
-    /// The processor's part.
+    /// The processor part.
     pub cpu: Option<Processor>,
-    /// The workload file.
+    /// The name and the hash of the workload file.
     pub workload_origin: FileOrigin,
 }
 
-/// Reads the workload file at `path` and its drive; `asked` holds the policies that take the place
-/// of the file's.
+/// Reads the workload file at `path` and its drive. `asked` holds the policies that replace the
+/// file's.
 ///
 /// # Errors
-/// All faults of the workload file, or of the drive file; or that the file has no disk.
+/// All faults of the workload file or of the drive file, or the fault that the workload file has no
+/// disk.
 pub fn read(path: &Path, changes: &Changes, asked: &[PolicyName]) -> Result<Input, Faults> {
     parse(path, &text::read_text(path, "workload file")?, changes, asked)
 }
 
-/// Like [`read`], for a workload with this `text`. Relative names in it are beside `path`, which
-/// names the workload in faults.
+/// Does the same as [`read`] for a workload with this `text`. Relative names in it are relative to
+/// the folder of `path`, which also names the workload in faults.
 ///
 /// # Errors
-/// As for [`read`].
+/// See [`read`].
 pub fn parse(
     path: &Path,
     text: &str,
@@ -103,23 +104,24 @@ pub fn parse(
     asked: &[PolicyName],
 ) -> Result<Input, Faults> {
     let make = |machine: MachineFile, text: &str| {
-        // The processor's part is checked too: a fault there must not pass unnoticed.
+        // The processor part is parsed too, because its faults must not go unnoticed.
         let disk = machine.disk.map_or_else(|| WorkloadFile::parse(text), Ok)?;
         bind(disk, (path, text), changes, asked)
     };
     text::parse_workload(path, text, make).map_err(|faults| in_place(faults, path))
 }
 
-/// Names the workload file in the commands that faults suggest.
+/// Inserts the workload file's name into the commands that faults suggest.
 fn in_place(faults: Faults, path: &Path) -> Faults {
     faults.completed(|text| text.replace("WORKLOAD", &quoted(&path.to_string_lossy())))
 }
 
 /// Reads both parts of a workload file with this `text`, with the drive and the profiles that they
-/// name. Relative names in it are beside `path`, which names the file in faults.
+/// name. Relative names in it are relative to the folder of `path`, which also names the file in
+/// faults.
 ///
 /// # Errors
-/// As for [`read`], and the first fault of a profile.
+/// See [`read`]; also the first fault of a profile.
 pub fn parse_machine(
     path: &Path,
     text: &str,
@@ -149,7 +151,7 @@ fn bind(
         file.set_margin(margin);
     }
     if changes.batch.is_some() {
-        // The file's value does not count, so it is no reason to refuse the file.
+        // The file's value is replaced, so it is no reason to refuse the file.
         file.set_batch(BatchChoice::Auto);
     }
     if let Some(host) = &mut file.host {
@@ -209,7 +211,7 @@ fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Faults> {
     ))
 }
 
-/// Returns the policies asked for, each once, or the one that the workload names.
+/// Returns the policies in `asked`, each once; if there are none, the workload's own policy.
 pub fn policies(asked: &[PolicyName], workload: &Workload) -> Vec<PolicyName> {
     let mut policies = if asked.is_empty() { vec![workload.policy] } else { asked.to_vec() };
     let mut seen = Vec::new();

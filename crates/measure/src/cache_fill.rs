@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds how many writes fill a device's volatile cache, by doubling their number until flushes
-//! take no longer.
+//! Finds how many writes fill a device's volatile cache: doubles the number of writes before a
+//! flush until flushes stop getting longer.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -11,34 +11,35 @@ use crate::flow::{Flow, FlowParams};
 use crate::places::TWENTIETH;
 use crate::subject::TrialResult;
 
-/// The search goes on while the writes before a flush take less time than this: after few writes, a
-/// large cache looks like none.
+/// The search continues while the writes before a flush take less than this time: after only a few
+/// writes, a device with a large cache looks like one without a cache.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
-/// A cache that is not full after this time is too large for the search.
+/// The search ends when the writes before a flush take this long, even if flushes still get longer.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
 /// The number of steps into which each doubling of the writes is divided.
 const STEP_PART: u32 = 4;
 
-/// The maximum number of doublings, for a device whose clock does not move.
+/// The maximum number of tries. It ends the search on a device whose clock does not advance.
 const TRIES_MAX: usize = 20;
 
-/// A flush that is longer by less than a tenth counts as equally long.
+/// A flush counts as longer than another only if it takes more than 11/10 of the other's time.
 const LONGER: [u64; 2] = [11, 10];
 
 tidegate_model::names! {
-    /// What is written before a flush, the cheapest first.
+    /// The writes that precede a timed flush, from the fewest to the most.
     #[non_exhaustive]
     pub enum FlushStart {
         /// One write at a random place.
         One => "one",
-        /// K writes at once.
+        /// K writes, sent together.
         Deep => "deep",
-        /// A flow at full depth that fills the cache.
+        /// A flow of writes at full depth that fills the cache.
         Full => "full",
-        /// A flow that alternates between the two ends of the target, of the length that makes
-        /// flushes longest: during a longer flow the drive writes out one end before the other.
+        /// A flow that alternates between the two ends of the target. Its length is the one that
+        /// makes flushes longest: during a longer flow, the drive would write out one end before
+        /// the other.
         Ends => "ends",
     }
 }
@@ -55,7 +56,7 @@ impl FlushStart {
     }
 }
 
-/// How many writes fill the cache of a device.
+/// The numbers of writes that fill a device's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheFill {
     /// The number of writes at random places.
@@ -67,14 +68,14 @@ pub(crate) struct CacheFill {
 }
 
 impl CacheFill {
-    /// Returns how many writes fill the cache, from flushes after numbers of writes that double
-    /// each time.
+    /// Returns the numbers of writes that fill the cache. `tried` lists numbers of writes, each
+    /// twice the previous one, with the time of the flush that followed.
     fn of(tried: &[(u32, Duration)], is_level: bool) -> Self {
         let longest = longest_of(tried);
         let is_as_long = |&&(_, flush): &&(u32, Duration)| !is_longer(longest, flush);
         let last = tried.last().map_or(1, |(writes, _)| *writes);
-        // From this number on, all flushes are equally long: a single one that was long by chance
-        // does not count.
+        // From `enough` writes on, all flushes are equally long. A single flush that was long by
+        // chance before that does not count.
         let enough = tried.iter().rev().take_while(is_as_long).last();
         let enough = enough.map_or(last, |(writes, _)| *writes);
         let writes = enough.saturating_mul(2).min(last);
@@ -98,11 +99,11 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
 }
 
-/// Returns whether the search must go on; it gets the current time.
+/// A callback that gets the current time and returns whether to continue the search.
 type GoOn<'a> = dyn FnMut(Time) -> bool + 'a;
 
-/// Finds how many writes fill the cache, and how many at the ends make a flush longest. Returns
-/// `None` if `go_on` returns false.
+/// Finds the number of writes that fill the cache, and the number of writes at the two ends that
+/// makes a flush longest. Returns `None` if `go_on` returns false.
 pub(crate) fn find(
     flow: &mut Flow<'_>,
     flows: FlowParams,
@@ -114,7 +115,7 @@ pub(crate) fn find(
     }
 }
 
-/// Doubles the writes until flushes get no longer; `None` if `go_on` returns false.
+/// Doubles the number of writes until flushes stop getting longer; `None` if `go_on` returns false.
 fn fill(
     flow: &mut Flow<'_>,
     flows: FlowParams,
@@ -137,15 +138,15 @@ fn fill(
     }
 }
 
-/// Returns numbers of writes up to `most`: the powers of two, with three numbers between one power
-/// and the next.
+/// Returns the numbers of writes to try, up to `most`: the powers of two, and three evenly spaced
+/// numbers between one power and the next.
 fn counts(most: u32) -> impl Iterator<Item = u32> {
     let step = |writes: u32| ((1 << writes.ilog2()) / STEP_PART).max(1);
     let next = move |&writes: &u32| writes.checked_add(step(writes));
     std::iter::successors(Some(1), next).take_while(move |&writes| writes < most).chain([most])
 }
 
-/// Returns the number of writes at the ends after which a flush is longest; `None` if `go_on`
+/// Finds the number of writes at the two ends after which a flush takes longest; `None` if `go_on`
 /// returns false.
 fn dirtiest(
     flow: &mut Flow<'_>,

@@ -2,10 +2,10 @@
 //! Compares two drive files, figure by figure.
 //!
 //! A figure has changed if it differs by more than the tolerance and by more than its sampling
-//! error explains (`sampling`); if the error is unknown, the tolerance alone decides. The longest
-//! times of tables grow with the number of samples and decide nothing, with one exception: if the
-//! second profile holds a time above the first one's table, that table is refuted for the second
-//! profile's device.
+//! error explains (`sampling`). If the sampling error is unknown, the tolerance alone decides. The
+//! longest times of tables grow with the number of samples, so they never count as changed. But a
+//! time in the second profile above the first profile's table shows that this table does not hold
+//! for the second profile's device.
 
 mod figures;
 mod sampling;
@@ -24,13 +24,14 @@ pub type ChangePpm = i64;
 /// One figure of a table, in both profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// The entry of the figure: a number of requests or of cylinders; 1 for a single figure.
+    /// The entry that the figure belongs to: a number of requests or of cylinders; 1 if the table
+    /// has a single figure.
     pub entry: u32,
     /// The figure in the first profile.
     pub first: u64,
     /// The figure in the second profile.
     pub second: u64,
-    /// Whether sampling explains the difference.
+    /// Whether sampling error alone explains the difference.
     pub is_chance: bool,
 }
 
@@ -56,12 +57,13 @@ pub struct Row {
     pub unit: Unit,
     /// The number of entries that both profiles have.
     pub entries: usize,
-    /// The median that changed most; preferably one that chance does not explain.
+    /// The median that changed most. A change that chance does not explain takes precedence.
     pub median: Option<Pair>,
-    /// The same for the 99 % quantiles. For rates it is the slowest stretch, for starvation and
-    /// flushes the longest time.
+    /// The 99 % quantile that changed most, chosen as for `median`. For rates it is the slowest
+    /// stretch, and for starvation and flushes the longest time.
     pub tail: Option<Pair>,
-    /// The entry whose longest time rose most above the first table's.
+    /// The entry in which the second profile's longest time exceeds the first one's by the largest
+    /// ratio.
     pub exceeded: Option<Pair>,
 }
 
@@ -87,13 +89,14 @@ impl Row {
 /// The comparison of two profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
-    /// The facts about the devices that differ: name, first, second.
+    /// The facts about the devices that differ: name, value in the first profile, value in the
+    /// second.
     pub facts: Vec<(String, String, String)>,
-    /// The tables and the structure that both have.
+    /// The tables and the structural figures that both profiles have.
     pub rows: Vec<Row>,
-    /// The tables that only the first has.
+    /// The names of the tables that only the first profile has.
     pub only_first: Vec<String>,
-    /// The tables that only the second has.
+    /// The names of the tables that only the second profile has.
     pub only_second: Vec<String>,
 }
 
@@ -118,7 +121,8 @@ impl Comparison {
         }
     }
 
-    /// Returns whether anything changed.
+    /// Returns whether any median or tail changed by more than `tolerance_ppm` and by more than
+    /// chance explains.
     pub fn has_moved(&self, tolerance_ppm: u32) -> bool {
         self.rows.iter().any(|row| row.has_moved(tolerance_ppm))
     }
@@ -160,7 +164,7 @@ impl Figures {
         }
     }
 
-    /// Returns one figure of each entry that both have.
+    /// Returns the values of one figure for each entry that both tables have.
     fn pairs(
         &self,
         other: &Self,

@@ -12,8 +12,8 @@ use crate::rounds::{Grid, Measured, Part, Rounds, Trial};
 use crate::run_control::RunControl;
 use crate::subject::{Subject, TrialResult};
 
-/// The number of bits by which a kind's index is shifted before it is added to the seed, so that
-/// the seeds of two kinds lie farther apart than one kind has rounds.
+/// The number of bits by which a kind's index is shifted before it is added to the seed. The seeds
+/// of two kinds then differ by more than the number of rounds of one kind.
 const SEED_SHIFT: u32 = 40;
 
 /// The inputs that all experiments of a measurement share.
@@ -22,9 +22,9 @@ pub(crate) struct Context<'a> {
     pub(crate) params: &'a ProfileParams,
     /// The size of the target.
     pub(crate) capacity: Bytes,
-    /// The smallest request.
+    /// The size of the smallest request.
     pub(crate) block: Bytes,
-    /// When the first experiment began.
+    /// The time at which the first experiment began.
     pub(crate) begun: Time,
     /// The progress callback, the cancel flag, the kinds of requests, and the journal that keeps
     /// the samples.

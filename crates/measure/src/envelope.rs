@@ -17,7 +17,7 @@ use tidegate_model::cost::{CostModel, RequestCost};
 use crate::kind::Kind;
 use tidegate_stats::float;
 
-/// The first words of the origin of a cost model that was fitted here.
+/// The first words of `origin` in a cost model that this module fitted.
 pub const FITTED: &str = "a linear programme over the longest batches measured";
 
 /// The longest time of all batches with the same composition.
@@ -40,8 +40,8 @@ pub struct Envelope {
     pub positioning_max: Duration,
     /// c, the cost of a request of each kind.
     pub requests: Vec<RequestCost>,
-    /// The size up to which batches of every kind were measured: the least, over the kinds, of the
-    /// largest batch with requests of that kind. No measurement supports the model beyond it.
+    /// The size up to which the model is supported by measurements: for each kind, the largest
+    /// measured batch that contains it; then the smallest of these sizes.
     pub batch_max: u32,
     /// The largest amount by which the model exceeds a measured time, in ppm of that time, rounded
     /// up.
@@ -51,7 +51,7 @@ pub struct Envelope {
     pub tight: Vec<usize>,
 }
 
-/// Why there is no envelope.
+/// The reasons why no envelope exists.
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EnvelopeError {
@@ -74,10 +74,10 @@ pub enum EnvelopeError {
         /// The number of kinds.
         kinds: usize,
     },
-    /// The point of this index has no requests, or 2^32 and more.
+    /// The batch of this index has no requests, or 2^32 or more.
     #[error("batch {0} has no requests, or too many to count: leave it out")]
     BatchSize(usize),
-    /// The linear programme was not solved. It always has a solution: this is a fault of the
+    /// The solver failed. The linear programme always has a solution, so this is a fault of the
     /// solver.
     #[error("the linear programme was not solved: {0}")]
     Solver(microlp::Error),
@@ -91,8 +91,8 @@ pub enum EnvelopeError {
 /// 1 ns at least, and `A = max over p of max(0, t_p - sum_k n_pk c_k)`.
 ///
 /// # Bound
-/// Covers every point, exactly. The total overshoot is at most the linear programme's, plus one
-/// nanosecond for each point and each request, for rounding.
+/// The model covers every point exactly. The total overshoot is at most the linear programme's,
+/// plus one nanosecond for each point and each request, for rounding.
 ///
 /// # Source
 /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
@@ -103,13 +103,13 @@ pub enum EnvelopeError {
 /// returned; they differ for batches that were not measured.
 ///
 /// # Shape
-/// `points[p].counts` is as long as `kinds`.
+/// `points[p].counts` has one entry for each of `kinds`.
 ///
 /// # Errors
 /// If there is nothing to cover, a kind occurs twice or in no batch, or counts do not fit.
 ///
 /// # Complexity
-/// A linear programme of 1 + kinds variables and as many rows as points.
+/// A linear programme of 1 + kinds variables and one row for each point.
 pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> {
     let batch_max = check(kinds, points)?;
     let costs = solve(kinds.len(), points)?;
@@ -123,7 +123,7 @@ pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> 
         let overshoot = excess_ns(point).checked_mul(1_000_000)?;
         (!point.highest.is_zero()).then(|| overshoot.div_ceil(u128::from(point.highest.ns())))
     });
-    // Saturation is harmless: ratios this large make no difference.
+    // Saturation is harmless here: it affects only overshoots too large to matter.
     let highest = u64::try_from(overshoots.max().unwrap_or(0)).unwrap_or(u64::MAX);
     let cost = |(kind, &ns): (&Kind, &u64)| RequestCost {
         op: kind.op,
@@ -166,7 +166,7 @@ fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
     largest.into_iter().min().filter(|_| !points.is_empty()).ok_or(EnvelopeError::NoPoints)
 }
 
-/// Returns c of each kind, in ns, rounded up.
+/// Returns c of each kind, in ns, rounded up to at least 1.
 ///
 /// Times are in units of the longest, counts in units of the largest batch, so that everything
 /// the solver sees is of the order of 1.
@@ -199,11 +199,11 @@ fn solve(kinds: usize, points: &[Point]) -> Result<Vec<u64>, EnvelopeError> {
 /// Returns the least A that covers this point.
 fn uncovered_ns(point: &Point, costs: &[u64]) -> u64 {
     let covered = u64::try_from(requests_ns(point, costs)).unwrap_or(u64::MAX);
-    // Saturation is right: a point that c alone covers needs no A.
+    // Saturation is correct here: if c alone covers a point, A is not needed.
     point.highest.ns().saturating_sub(covered)
 }
 
-/// Returns `sum n_k c_k`: below 2^96 for 2^32 requests.
+/// Returns `sum n_k c_k` in ns; it is below 2^96 for 2^32 requests.
 fn requests_ns(point: &Point, costs: &[u64]) -> u128 {
     let of_kind = |(&count, &cost): (&u32, &u64)| u128::from(count) * u128::from(cost);
     point.counts.iter().zip(costs).map(of_kind).sum()
@@ -213,8 +213,8 @@ fn requests_of(point: &Point) -> u128 {
     point.counts.iter().map(|&count| u128::from(count)).sum()
 }
 
-/// Changes of direction and forced writes have no cost of their own: A and c cover the changes in
-/// the mixed batches that were measured.
+/// The model has no separate cost for changes of direction or forced writes: A and c already cover
+/// the changes in the mixed batches that were measured.
 impl From<Envelope> for CostModel {
     fn from(envelope: Envelope) -> Self {
         let percent = float::of(envelope.overshoot_ppm_highest) / 10_000.0;

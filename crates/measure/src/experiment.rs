@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// One experiment; each fills its own part of the drive file.
+/// An experiment. Each experiment fills its own part of the drive file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Experiment(&'static Facts);
 
@@ -15,35 +15,37 @@ pub struct Experiment(&'static Facts);
 pub(crate) struct Facts {
     /// The name on the command line, in drive files and in journals.
     pub(crate) name: &'static str,
-    /// The requests with which it is run, and when.
+    /// The kinds of requests with which it is run, and when.
     pub(crate) scope: Scope,
-    /// How reports name one of its cells.
+    /// The way in which reports name one of its cells.
     pub(crate) cell_name: CellName,
-    /// The meaning of one of its times, as the drive file states it.
+    /// The definition of one of its times, in the words of the drive file.
     pub(crate) time: &'static str,
-    /// Whether its longest time matters; if so, the number of samples that the drive file states is
+    /// Whether its longest time matters. If so, the number of samples that the drive file states is
     /// at most this experiment's.
     pub(crate) is_about_maxima: bool,
     /// The name of its last cell, if the tail of that cell is estimated.
     pub(crate) tail: Option<&'static str>,
     /// Whether a first look (`--quick`) leaves it out.
     pub(crate) is_omitted_when_quick: bool,
-    /// The experiment whose table it raises, by families of places; `None` for all others.
+    /// The experiment whose table it raises by measuring families of places; `None` if it raises
+    /// none.
     pub(crate) places_of: Option<Experiment>,
     /// Whether its requests carry the drive's own priority.
     pub(crate) needs_priority: bool,
 }
 
-/// The requests with which an experiment is run, and when.
+/// The kinds of requests with which an experiment is run, and when.
 ///
 /// All experiments that only read come before the first write, because writes change a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// With each kind of request: reads first, writes after everything else that only reads.
+    /// With each kind of request: with reads first, and with writes after all experiments that only
+    /// read.
     EachKind,
-    /// Once, with reads of its own.
+    /// Once, with reads that the experiment defines itself.
     Device,
-    /// With each kind of request, after all experiments that examine the parts of a disk.
+    /// With each kind of request, after all experiments that examine the geometry of a disk.
     EachKindOfDisk,
     /// Once, with all kinds together.
     AllKinds,
@@ -61,15 +63,15 @@ impl Scope {
     }
 }
 
-/// How reports name a cell of an experiment.
+/// The way in which reports name a cell of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CellName {
     /// There is one cell; it needs no name.
     One,
-    /// By the symbol of its table and the number of requests, `b(3)`, and by the start if there are
-    /// several, `drain(5) (start: idle)`. Holds the symbol and the names of the starts.
+    /// The symbol of its table and the number of requests, `b(3)`; if there are several starts,
+    /// also the start, `drain(5) (start: idle)`. Holds the symbol and the names of the starts.
     Count(&'static str, &'static [&'static str]),
-    /// By its number.
+    /// The number of the cell.
     Number,
 }
 
@@ -84,7 +86,7 @@ impl Experiment {
         self.0.name
     }
 
-    /// Returns the name of an entry of its table: b(3), drain(3).
+    /// Returns the symbol of its table, as in b(3) or drain(3).
     pub const fn symbol(self) -> &'static str {
         match self.0.cell_name {
             CellName::Count(symbol, _) => symbol,
@@ -92,8 +94,8 @@ impl Experiment {
         }
     }
 
-    /// Returns whether its own requests destroy the data on the target, whatever operations are
-    /// measured.
+    /// Returns whether its own requests destroy the data on the target, even if only reads were
+    /// requested.
     pub const fn destroys_data(self) -> bool {
         match self.0.scope {
             Scope::Writes => true,
@@ -106,7 +108,7 @@ impl Experiment {
         self.0
     }
 
-    /// Returns the requests with which it is run, and when.
+    /// Returns the kinds of requests with which it is run, and when.
     pub(crate) const fn scope(self) -> Scope {
         self.0.scope
     }

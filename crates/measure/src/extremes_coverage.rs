@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests how often the estimated range of a level contains the true level. The times are those of
-//! simulated disks, which follow no law exactly; a long run of the same disk gives the true level.
+//! Tests how often the estimated range of a level contains the true level. The times come from
+//! simulated disks, which follow no law exactly. A long run of the same disk gives the true level.
 
 use tidegate_model::{Bytes, DriveKind, Op};
 
@@ -25,19 +25,20 @@ fn times(name: &str, count: usize, seed: u64) -> Vec<Duration> {
     (0..count).map(|_| serve()).collect()
 }
 
-/// How often the estimates were wrong.
+/// The number of estimates that were wrong, by kind of error.
 #[derive(Debug, Default)]
 struct Count {
     ranges: u32,
-    /// Ranges that end below the true level.
+    /// The number of ranges that end below the true level.
     too_low: u32,
-    /// Ranges that begin above it.
+    /// The number of ranges that begin above the true level.
     too_high: u32,
-    /// Point estimates below it.
+    /// The number of point estimates below the true level.
     points_too_low: u32,
 }
 
-/// Counts over `trials` measurements of 1,000 samples each.
+/// Counts the errors in `trials` measurements of 1,000 samples each. The true level comes from a
+/// run of `long` samples.
 fn count(name: &str, trials: u64, long: usize) -> Count {
     let mut all = times(name, long, 999);
     all.sort_unstable();

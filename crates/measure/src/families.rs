@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures an experiment again by families of places.
+//! Measures the table of an experiment again, by families of places.
 //!
-//! Random places are hardly ever the worst ones. So each table is measured again at both ends, in
+//! Random places are rarely the worst ones. Each table is therefore measured again at both ends, in
 //! clusters, on one track, in sequence, and at places that a search finds:
 //!
 //! ```text
@@ -32,21 +32,21 @@ use crate::subject::TrialResult;
 use climb::Climb;
 pub(crate) use source::{Draw, of as drawn};
 
-/// The families whose places are drawn.
+/// The families whose places are drawn at random.
 const SAMPLED: [PlaceFamily; 4] =
     [PlaceFamily::BothEnds, PlaceFamily::Clusters, PlaceFamily::Track, PlaceFamily::Sequential];
 
-/// The pilot takes the number of samples divided by this, for each family.
+/// For each family, the pilot takes this part (1/20) of the number of samples.
 const PILOT_PART: u32 = 20;
 
-/// The families that are not screened share the number of samples divided by this.
+/// The families that are not screened share this part (1/4) of the number of samples.
 const MAIN_PART: u32 = 4;
 
-/// The search makes as many steps as the number of samples divided by this.
+/// The search takes this part (1/4) of the number of samples, one for each step.
 const CLIMB_PART: u32 = 4;
 
-/// In a round of fewer requests than this, a drive's cache may still hold the places of an entry's
-/// last trial. A step of a search then shares no place with the last step for the same entry.
+/// If a round has fewer requests than this, a drive's cache can still hold the places of an entry's
+/// last trial. A step of a search then shares no place with the previous step for the same entry.
 const CACHED: u64 = 128;
 
 /// A family is screened if its pilot stays below this percentage of the longest time in more than
@@ -59,16 +59,16 @@ pub(crate) trait AtPlaces {
     /// Returns where requests can lie, and how many can be outstanding.
     fn flows(&self) -> FlowParams;
 
-    /// Returns how many places a search chooses for a trial of this entry; all further places are
-    /// random.
+    /// Returns the number of values that a search chooses for a trial of this entry. They are
+    /// usually places; all further places of the trial are random.
     fn chosen(&self, entry: usize) -> usize;
 
-    /// Returns a source of places of a family other than random and climbed, for one trial.
+    /// Returns a source of places for one trial, for a family other than `Random` and `Climbed`.
     fn source(&self, family: PlaceFamily, random: &mut rand_pcg::Pcg64) -> Box<Draw> {
         source::of(family, self.flows(), random)
     }
 
-    /// Returns a source of the places that a search chose.
+    /// Returns a source of the places that a search chose, for one trial.
     fn climbed(&self, chosen: &[usize]) -> Box<Draw> {
         source::listed(self.flows().places, chosen.to_vec())
     }
@@ -86,42 +86,43 @@ pub(crate) trait AtPlaces {
     ) -> TrialResult<Duration>;
 }
 
-/// The composition of a round of trials, with one trial for each entry of a table.
+/// The size of a round of trials, which has one trial for each entry of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
     /// The number of entries.
     pub(crate) entries: usize,
-    /// The requests of a trial, on average.
+    /// The average number of requests of a trial.
     pub(crate) requests: u64,
 }
 
 impl Round {
-    /// Returns the round of batches or drains of 1 to `depth` requests.
+    /// Returns the round for a table of batches or drains of 1 to `depth` requests.
     pub(crate) fn of_depth(depth: u32) -> Self {
         Self { entries: depth as usize, requests: u64::from(depth.div_ceil(2)) }
     }
 
-    /// Returns whether the drive may answer the places of an entry's last trial from its memory.
+    /// Returns whether the drive's cache can still hold the places of an entry's last trial.
     fn is_short(self) -> bool {
         let entries = u64::try_from(self.entries).expect("a count fits");
         entries * self.requests < CACHED
     }
 }
 
-/// Returns the samples of each entry in all parts: the grid from which a plan estimates the time.
+/// Returns the number of samples of each entry over all parts, as the grid from which a plan
+/// estimates the time.
 pub(crate) fn grid(samples: u32, round: Round) -> Grid {
     let Shares { pilot, main, climb } = Shares::of(samples);
     let ways = u32::try_from(SAMPLED.len()).expect("a few");
     Grid { samples: pilot * ways + main + climb, cells: round.entries, ways: 1 }
 }
 
-/// The number of samples in each part.
+/// The numbers of samples of the parts.
 struct Shares {
-    /// For each family and entry.
+    /// Samples for each family and entry.
     pilot: u32,
-    /// For each entry, divided among the families that are not screened.
+    /// Samples for each entry, divided among the families that are not screened.
     main: u32,
-    /// For each entry.
+    /// Samples for each entry.
     climb: u32,
 }
 
@@ -135,17 +136,17 @@ impl Shares {
     }
 }
 
-/// The measurement of one experiment by families.
+/// The measurement of one experiment by families of places.
 pub(crate) struct ByFamilies<'a> {
     /// The experiment.
     pub(crate) experiment: Experiment,
-    /// The kind of its requests; `None` if it takes several.
+    /// The kind of its requests; `None` if it uses several kinds.
     pub(crate) kind: Option<Kind>,
-    /// A round of its trials.
+    /// The size of a round of its trials.
     pub(crate) round: Round,
-    /// What is measured.
+    /// The experiment's trials, which can be run at chosen places.
     pub(crate) at_places: &'a dyn AtPlaces,
-    /// The longest times at random places in ns, as far as they are known.
+    /// The longest time of each entry at random places, in ns; shorter if some are unknown.
     pub(crate) random_ns_max: &'a [u64],
 }
 
@@ -173,7 +174,7 @@ impl ByFamilies<'_> {
         Ok(sampled.chain(times(PlaceFamily::Climbed, &climbed)).collect())
     }
 
-    /// Measures these families; returns the samples of each by entry.
+    /// Measures these families. Returns the samples by family and entry.
     fn sampled(
         &self,
         phase: Phase,
@@ -198,7 +199,7 @@ impl ByFamilies<'_> {
         Ok((0..ways).map(of_way).collect())
     }
 
-    /// Searches for the places of the longest time of each entry.
+    /// Searches, for each entry, for the places with the longest time.
     fn climb(
         &self,
         samples: u32,
@@ -224,14 +225,14 @@ impl ByFamilies<'_> {
             climb.accept(candidate, took);
             Ok(took)
         })?;
-        // The times of a search grow because the search progresses: they show neither drift nor
-        // dependence.
+        // The times of a search grow because the search progresses. They show neither drift nor
+        // dependence, so only a stop is noted.
         found.note_stop(&rounds, &measured);
         Ok(measured.cells)
     }
 
     /// Returns the rounds of a part. No two parts draw the same places, and none draws the places
-    /// of the experiment that it repeats.
+    /// of the experiment that this one repeats.
     fn rounds(
         &self,
         phase: Phase,
@@ -257,9 +258,9 @@ impl ByFamilies<'_> {
         Rounds { kind: self.kind, seed, part: Part::of(phase, families, before, total), ..rounds }
     }
 
-    /// Returns the families that may hold a longest time: those that come near it in half of the
-    /// entries or more. The entry of one request alone must not decide: that request is far from
-    /// the previous one in every family.
+    /// Returns the families that can contain a longest time: those that come near it in at least
+    /// half of the entries. An entry of a single request must not decide alone, because that
+    /// request is far from the previous one in every family.
     fn kept(&self, pilot: &[Vec<Vec<Sample>>]) -> Vec<PlaceFamily> {
         let longest = |cell: &[Sample]| cell.iter().map(|sample| sample.took.ns()).max();
         let best = |entry: usize| {
@@ -278,11 +279,12 @@ impl ByFamilies<'_> {
     }
 }
 
-/// Returns the times of a family that a pilot measured, and the main part if the pilot kept it.
+/// Returns the times of a family from the pilot, combined with those of the main part if the pilot
+/// kept the family.
 ///
-/// The pilot chose the family by the very samples that it took: those of a kept family tend to be
-/// long, and those of a screened one short. So a pilot gives no quantiles, and its samples do not
-/// count beside those of the main part. Its longest times were seen, so they belong to the table.
+/// The pilot chose the family by its own samples: they tend to be long for a kept family, and short
+/// for a screened one. So the pilot gives no quantiles, and its samples do not count together with
+/// those of the main part. But its longest times were observed, so they belong to the table.
 fn joined(
     family: PlaceFamily,
     pilot: &[Vec<Sample>],
@@ -300,14 +302,15 @@ fn joined(
     Some(FamilyTimes { ns_max, ..if is_whole { more } else { seen } })
 }
 
-/// Returns the times of a family, up to the first entry without a sample; `None` without any.
+/// Returns the times of a family, up to the first entry without a sample; `None` if the first entry
+/// has none.
 fn times(places: PlaceFamily, cells: &[Vec<Sample>]) -> Option<FamilyTimes> {
     let all: Vec<Summary> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
     let samples = all.iter().map(|summary| summary.count).min()?;
     let list = |figure: &dyn Fn(&Summary) -> Duration| -> Vec<u64> {
         all.iter().map(|summary| figure(summary).ns()).collect()
     };
-    // A quantile of a search says nothing about the drive.
+    // A quantile over the steps of a search says nothing about the drive.
     let quantile = |level: usize| match places {
         PlaceFamily::Climbed => Vec::new(),
         PlaceFamily::Random
@@ -320,8 +323,8 @@ fn times(places: PlaceFamily, cells: &[Vec<Sample>]) -> Option<FamilyTimes> {
     Some(FamilyTimes { ns_p99: quantile(4), ns_p50: quantile(2), ..times })
 }
 
-/// Returns the average number of requests of a trial at places, for an experiment whose own trials
-/// have `each`: a search sends one more, for the starting position.
+/// Returns the average number of requests of a trial by families, for an experiment whose own
+/// trials have `each` requests: a search sends one more, for the starting position.
 pub(crate) fn requests(each: u64) -> u64 {
     each + 1
 }
@@ -339,8 +342,8 @@ mod tests {
         times.iter().map(|cell| cell.iter().map(sample).collect()).collect()
     }
 
-    /// Goal: the samples by which a family was chosen are kept apart from its statistics, and their
-    /// longest times are kept. Method: a pilot with other times than the main part.
+    /// Goal: the samples by which a family was chosen do not enter its statistics, except for their
+    /// longest times. Method: a pilot whose times differ from the main part's.
     #[test]
     fn a_pilot_counts_for_the_longest_time_only() {
         let pilot = cells(&[&[90, 95], &[99, 98]]);

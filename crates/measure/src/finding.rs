@@ -15,7 +15,7 @@ use tidegate_stats::drift::{self, Drift};
 use tidegate_stats::extremes::{TailParams, Tails};
 use tidegate_stats::independence::{self, Independence};
 
-/// The quantile that gets an upper bound.
+/// The level of the quantile for which an upper bound is computed, in ppm.
 const QUANTILE_PPM: u32 = 990_000;
 
 /// The findings from the samples of one experiment with one kind of request.
@@ -23,7 +23,7 @@ const QUANTILE_PPM: u32 = 990_000;
 pub struct Finding {
     /// The experiment.
     pub experiment: Experiment,
-    /// The kind of its requests; `None` if it takes several kinds.
+    /// The kind of its requests; `None` if it uses several kinds.
     pub kind: Option<Kind>,
     /// How the host disturbed the samples.
     pub disturbance: Disturbance,
@@ -31,11 +31,11 @@ pub struct Finding {
     pub drift: Drift,
     /// Whether successive samples depend on each other.
     pub independence: Independence,
-    /// An upper bound of the 99 % quantile of one request alone, or of the largest batch, for any
-    /// distribution; none for other experiments, or with too few samples.
+    /// An upper bound of the 99 % quantile, for any distribution: of the time of one request alone,
+    /// or of the largest batch. `None` for other experiments, or with too few samples.
     pub quantile: Option<UpperQuantile>,
-    /// An estimate of the tail of one request alone, or of the largest batch; none for other
-    /// experiments.
+    /// An estimate of the tail of the times of one request alone, or of the largest batch. `None`
+    /// for other experiments.
     pub tail: Option<Tails>,
 }
 
@@ -68,7 +68,7 @@ impl Finding {
         self.kind.map_or_else(|| name.to_owned(), |kind| format!("{name} of {kind}"))
     }
 
-    /// Returns what a reader must know about it: one sentence each, without its name.
+    /// Returns the remarks for a reader of the results: one sentence each, without the name.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let what = self.experiment.facts().tail.unwrap_or_default();
         let quantile = self.quantile.map(|quantile| format!("{what}: {quantile}"));
@@ -111,7 +111,8 @@ mod tests {
         Measured { cells, is_cancelled: false, has_steal: false }
     }
 
-    /// A table of 32 drains from three starts; the samples of the 83rd cell get longer.
+    /// Uses a table of 32 drains from three starts, in which the samples of the 83rd cell get
+    /// longer.
     #[test]
     fn what_is_found_is_named_by_its_entry() {
         let list = |cell: u64| {
@@ -133,7 +134,7 @@ mod tests {
         assert!(disturbance.contains("held up none of 9600 samples"), "{disturbance}");
     }
 
-    /// An estimate of the tail comes with a bound of a quantile that assumes no law.
+    /// An estimate of the tail is reported together with a bound of a quantile that assumes no law.
     #[test]
     fn a_quantile_of_the_largest_batch_is_bounded() {
         let sample = |at| Sample::new(Duration::from_us(1_000 + at), Duration::ZERO, None);

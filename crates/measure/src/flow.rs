@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A flow of requests: each completed request is replaced, so that the device stays at a depth.
+//! A flow of requests: each completed request is replaced, so that a constant number of requests
+//! stays on the device.
 //!
 //! ```text
 //!   outstanding  depth  ____________________
@@ -18,7 +19,7 @@ use tidegate_model::{Duration, Lba, Tag, Time};
 use crate::places::Places;
 use crate::subject::{Probe, Subject, TrialResult};
 
-/// The longest random flow, in multiples of its depth.
+/// The maximum length of a random flow, in multiples of its depth.
 const LENGTH_MAX: u32 = 7;
 
 /// Where the requests of a flow can lie, and how many can be outstanding.
@@ -31,14 +32,15 @@ pub(crate) struct FlowParams {
 }
 
 impl FlowParams {
-    /// Returns the lowest and the highest n-th part of the target, each with room for all requests.
+    /// Returns the lowest and the highest 1/`part` of the target, each with room for `depth`
+    /// requests.
     pub(crate) fn ends(&self, part: usize) -> [Range<usize>; 2] {
         let needed = self.depth as usize;
         [self.places.lowest(part, needed), self.places.highest(part, needed)]
     }
 
-    /// Returns a source of places in the two parts alternately. The first place lies in the highest
-    /// part if `is_low`, otherwise in the lowest.
+    /// Returns a source of places that alternates between the lowest and the highest 1/`part` of
+    /// the target. The first place is in the highest part if `is_low`, otherwise in the lowest.
     pub(crate) fn by_turns(self, part: usize, mut is_low: bool) -> impl FnMut(&mut Pcg64) -> Probe {
         let [low, high] = self.ends(part);
         move |random| {
@@ -49,13 +51,14 @@ impl FlowParams {
     }
 }
 
-/// The requests outstanding at a subject that was idle, and the random numbers for their places.
+/// The requests outstanding at a subject, and the random numbers for their places. The subject is
+/// idle at first.
 pub(crate) struct Flow<'a> {
     subject: &'a mut dyn Subject,
     pub(crate) random: &'a mut Pcg64,
     outstanding: Vec<Probe>,
     returned: Vec<Lba>,
-    /// When the last request was sent.
+    /// When the last batch was sent.
     sent_at: Time,
 }
 
@@ -66,7 +69,7 @@ impl<'a> Flow<'a> {
         Self { subject, random, outstanding: Vec::new(), returned: Vec::new(), sent_at }
     }
 
-    /// Draws `count` requests at different places. `draw` must sooner or later give that many
+    /// Draws `count` requests at different places. `draw` must sooner or later return that many
     /// different places.
     pub(crate) fn different(
         &mut self,
@@ -99,12 +102,12 @@ impl<'a> Flow<'a> {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }
 
-    /// Returns the present instant of the subject's clock.
+    /// Returns the current time of the subject's clock.
     pub(crate) fn now(&self) -> Time {
         self.subject.now()
     }
 
-    /// Sends `count` requests at once and returns them. `draw` must sooner or later give a place
+    /// Sends `count` requests at once and returns them. `draw` must sooner or later return a place
     /// where no request is outstanding.
     pub(crate) fn send(
         &mut self,
@@ -126,7 +129,7 @@ impl<'a> Flow<'a> {
         Ok(&self.outstanding[first..])
     }
 
-    /// Fills the device up to `depth`.
+    /// Sends requests until `depth` of them are outstanding.
     pub(crate) fn fill(
         &mut self,
         depth: u32,
@@ -139,7 +142,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Waits for at least one request and returns the places of all that completed.
+    /// Waits for at least one completion and returns the places of all completed requests.
     pub(crate) fn wait(&mut self) -> TrialResult<&[Lba]> {
         self.returned.clear();
         self.subject.wait(&mut self.returned)?;
@@ -150,8 +153,8 @@ impl<'a> Flow<'a> {
         Ok(&self.returned)
     }
 
-    /// Keeps the device at `depth` until this number of requests has completed. It ends by filling
-    /// the device up.
+    /// Keeps `depth` requests outstanding until `count` of them have completed; at the end, `depth`
+    /// are outstanding.
     pub(crate) fn keep(
         &mut self,
         depth: u32,
@@ -167,8 +170,8 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Keeps the device at `depth` for a random number of requests, so that requests of any age
-    /// wait in the device.
+    /// Keeps `depth` requests outstanding for a random number of completions, so that requests of
+    /// any age wait in the device.
     pub(crate) fn keep_a_while(
         &mut self,
         depth: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The times of flushes, as `[fit.flush]` of a drive file holds them.
+//! The times of flushes, as stored in `[fit.flush]` of a drive file.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use crate::cache_fill::{CacheFill, FlushStart};
 use crate::held_up::Sample;
 use crate::kind::Kind;
 
-/// The times of flushes after writes of one size, for each start.
+/// The times of flushes after writes of one size, by start.
 ///
 /// # Shape
 /// Each list has one entry for each start that has samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlushTimes {
-    /// The smallest number of samples of any start.
+    /// The number of samples of the start that has fewest.
     pub samples: u32,
     /// The confidence that this number of samples allows.
     pub confidence: String,
-    /// Whether more writes no longer made flushes longer.
+    /// Whether the cache was full: further writes no longer made flushes longer.
     pub is_full: bool,
-    /// What was written before each timed flush, by the names of [`FlushStart`].
+    /// The starts: the writes before each timed flush, by the names of [`FlushStart`].
     pub start: Vec<String>,
-    /// How many writes came before a flush.
+    /// The number of writes before each flush.
     pub writes: Vec<u32>,
-    /// The longest flush, in nanoseconds.
+    /// The longest flush after each start, in nanoseconds.
     pub ns_max: Vec<u64>,
-    /// The median, in nanoseconds.
+    /// The median flush after each start, in nanoseconds.
     pub ns_p50: Vec<u64>,
 }
 
 impl FlushTimes {
-    /// Summarises the samples of each start; `None` without a sample.
+    /// Summarises the samples of each start; `None` if no start has any.
     pub(crate) fn of(full: CacheFill, depth: u32, cells: &[Vec<Sample>]) -> Option<Self> {
         let all: Vec<_> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
         let samples = all.iter().map(|summary| summary.count).min()?;
@@ -50,7 +50,7 @@ impl FlushTimes {
         })
     }
 
-    /// Returns the longest flush of all starts; `None` if a start is missing, or the cache was
+    /// Returns the longest flush of all starts; `None` if a start has no samples, or the cache was
     /// never full.
     fn longest(&self) -> Option<u64> {
         let is_whole = self.is_full && self.ns_max.len() == FlushStart::ALL.len();

@@ -26,13 +26,13 @@ pub(crate) struct Found {
     pub(crate) starts: Vec<StartTimes>,
     /// The geometry of a rotating disk.
     pub(crate) geometry: Geometry,
-    /// Why the device is not a rotating disk.
+    /// The reason why the device is not a rotating disk, if it is not.
     pub(crate) no_rotation: Option<NoRotation>,
-    /// The findings from each experiment's samples beyond their tables.
+    /// The findings from the experiments' samples beyond their tables.
     pub(crate) findings: Vec<Finding>,
-    /// Warnings for the readers of the drive file.
+    /// Warnings for readers of the drive file.
     pub(crate) warnings: Vec<Warning>,
-    /// The smallest number of samples of all experiments whose longest time counts.
+    /// The smallest number of samples of all experiments about longest times.
     pub(crate) samples: Option<u32>,
     /// Whether the caller stopped the measurement.
     pub(crate) is_cancelled: bool,
@@ -64,8 +64,8 @@ impl Found {
         self.geometry.rotation.is_some() || self.no_rotation.is_some()
     }
 
-    /// Counts the samples and returns their table. The cells of `rounds` stand for numbers of
-    /// requests from 1 on, each with all its starts.
+    /// Counts the samples and returns their table. The cells of `rounds` are numbers of requests
+    /// from 1 up, each with all its starts.
     pub(crate) fn table(&mut self, rounds: &Rounds, measured: &Measured) -> Option<MeasuredTable> {
         let kind = rounds.kind.expect("a table is about one kind");
         let table = table::of(kind, rounds.grid.ways, &measured.cells);
@@ -78,12 +78,12 @@ impl Found {
         table.map(|table| MeasuredTable { samples_effective, ..table })
     }
 
-    /// Counts the samples, and notes what they show beyond their table.
+    /// Counts the samples, and notes the findings from them beyond their table.
     pub(crate) fn note(&mut self, rounds: &Rounds, measured: &Measured) {
         self.count(rounds, measured, None);
     }
 
-    /// Notes only whether the caller stopped the measurement.
+    /// Counts the samples and notes a stop by the caller, without any other findings.
     pub(crate) fn note_stop(&mut self, rounds: &Rounds, measured: &Measured) {
         self.count_samples(rounds, measured, None);
     }
@@ -113,14 +113,15 @@ impl Found {
         self.warnings.push(Warning::NotBegun { experiments: vec![experiment] });
     }
 
-    /// Adds a warning unless it is there already.
+    /// Adds a warning unless it is already there.
     pub(crate) fn warn_once(&mut self, warning: Warning) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
     }
 
-    /// Writes a part of `[fit]` in place of an earlier one; leaves out what TOML cannot hold.
+    /// Writes a part of `[fit]` and replaces an earlier version; leaves out values that TOML cannot
+    /// represent.
     pub(crate) fn fit(&mut self, name: &str, part: &impl Serialize) {
         if let Ok(part) = toml::Value::try_from(part) {
             self.file.fit.get_or_insert_default().insert(name.to_owned(), part);

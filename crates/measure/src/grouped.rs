@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Warnings about many measurements at once: how many are affected, and which is the worst.
+//! Combines warnings about many measurements: how many are affected, and which is the worst.
 //!
-//! `[fit.samples]` of the drive file has every sentence about each measurement. At the end of a
-//! measurement, these warnings say whether it is reliable, and what to do.
+//! `[fit.samples]` of the drive file has every sentence about each measurement. The warnings at the
+//! end of a measurement say whether it is reliable, and what to do.
 
 use crate::experiment::CellName;
 use crate::finding::Finding;
@@ -10,12 +10,12 @@ use crate::kind::distinct;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
 
-/// Warns if samples are unreliable: one warning for each kind of fault.
+/// Returns warnings about unreliable samples: one for each kind of fault.
 pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
     [held_up(findings), drifted(findings), dependent(findings)].into_iter().flatten().collect()
 }
 
-/// Joins the warnings about experiments that were not begun into one.
+/// Combines all warnings about experiments that were not begun into one.
 pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
     let not_begun = |warning: &Warning| match warning {
         Warning::NotBegun { experiments } => experiments.clone(),
@@ -48,7 +48,7 @@ fn drifted(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::Drifted { measurements, of, shift: shift.in_short() })
 }
 
-/// Warns if samples carry the information of less than half of their number.
+/// Warns if dependent samples carry the information of less than half of their number.
 fn dependent(findings: &[Finding]) -> Option<Warning> {
     let grave = || findings.iter().filter(|it| it.independence.is_grave());
     let worst = |it: &Finding| it.independence.worst().copied();
@@ -87,8 +87,8 @@ mod tests {
     use crate::kind::Kind;
     use crate::rounds::{Grid, Measured, Part, Rounds};
 
-    /// Returns the finding of a measurement that gets slower by about `slower` per cent and that
-    /// the host holds up for `held_up` microseconds at its end.
+    /// Returns the finding of a measurement whose samples get slower by about `slower` per cent. At
+    /// its end, the host holds up samples for `held_up` microseconds.
     fn finding(experiment: Experiment, slower: u64, held_up: u64) -> Finding {
         let took = |at: u64| 100_000 + at * at * 7_919 % 997 + at * slower * 10;
         let sample = |at: u64| {

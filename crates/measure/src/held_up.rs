@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long the host held up a sample.
+//! Measures for how long the host held up a sample.
 //!
 //! The host's lateness is part of every time and is never subtracted, because the host that
-//! enforces is late as well. It is measured beside each sample to distinguish a busy host from a
-//! slow disk.
+//! enforces bounds is late as well. It is measured for each sample, to distinguish a busy host from
+//! a slow disk.
 
 use tidegate_model::Duration;
 use tidegate_platform::RunDelay;
 use tidegate_platform::steal::ProcessorTime;
 use tidegate_stats::order_statistics::Summary;
 
-/// A sample is disturbed when the host held it up for more than this part of its time.
+/// A sample is disturbed if the host held it up for more than this part (1/100) of its time.
 const DISTURBED_PART: u64 = 100;
 
-/// One time, and how the host may have lengthened it.
+/// A measured time, and the time by which the host may have lengthened it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// From the first submission to the last completion.
+    /// The time from the first submission to the last completion.
     pub(crate) took: Duration,
     /// The part of that time that the host may have added.
     pub(crate) held_up: Duration,
@@ -25,8 +25,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Returns the sample of one trial. A step of stolen time may be longer than the sample it ends
-    /// in: the sample lost at most its whole time.
+    /// Returns the sample of one trial. Stolen time is counted in steps, and a step can be longer
+    /// than the sample in which it ends; so `held_up` is limited to the sample's own time.
     pub(crate) fn new(took: Duration, held_up: Duration, start: Option<u64>) -> Self {
         Self { took, held_up: held_up.min(took), start }
     }
@@ -47,32 +47,32 @@ impl Sample {
     }
 }
 
-/// Reads how long this thread was kept from running.
+/// Measures how long this thread was kept from running.
 #[derive(Debug)]
 pub(crate) struct HeldUpMeter {
     run_delay: Option<RunDelay>,
 }
 
 impl HeldUpMeter {
-    /// Begins to read for the calling thread.
+    /// Creates a meter for the calling thread.
     pub(crate) fn of_this_thread() -> Self {
         Self { run_delay: RunDelay::of_this_thread() }
     }
 
-    /// Returns whether a hypervisor ever took time from this machine. Only then can a sample have
-    /// lost time that does not show, because the kernel counts stolen time in long steps.
+    /// Returns whether a hypervisor has ever taken time from this machine. Only then can a sample
+    /// have lost time unnoticed, because the kernel counts stolen time in long steps.
     pub(crate) fn is_stolen_from() -> bool {
         ProcessorTime::read().is_some_and(|read| read.stolen_ticks > 0)
     }
 
-    /// Returns the time this thread waited for a processor, plus what the hypervisor took from any
-    /// processor.
+    /// Returns the time for which this thread waited for a processor, plus the time that the
+    /// hypervisor took from any processor.
     ///
     /// The kernel counts stolen time in steps of 10 ms. Most samples that lost less show nothing;
-    /// the sample in which a step ends is charged with all of it.
+    /// the sample in which a step ends is charged with the whole step.
     ///
     /// # Cost
-    /// Two reads of `/proc`; not called while a request is in flight.
+    /// Two reads of `/proc`. It is not called while a request is in flight.
     pub(crate) fn read(&self) -> Duration {
         let waited = self.run_delay.as_ref().and_then(RunDelay::read).unwrap_or(Duration::ZERO);
         let stolen = ProcessorTime::read().map_or(Duration::ZERO, ProcessorTime::stolen);
@@ -80,7 +80,7 @@ impl HeldUpMeter {
     }
 }
 
-/// How many samples were disturbed, and by how much.
+/// A summary of how many samples were disturbed, and by how much.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Disturbance {
     /// The number of all samples.
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(Disturbance::of(&cells, false), expected);
     }
 
-    /// A tick of 10 ms of another processor ends within a sample of 0.1 ms.
+    /// The sample takes 0.1 ms, and a tick of 10 ms of stolen time ends within it.
     #[test]
     fn a_sample_is_not_held_up_for_longer_than_it_took() {
         let (took, tick) = (Duration::from_us(100), Duration::from_ms(10));

@@ -2,19 +2,19 @@
 //! Writes every sample to a separate file as it is taken, so that an interrupted measurement can be
 //! resumed, and hours of measurement survive a crash.
 //!
-//! Each line is one JSON object. The first says what is measured; every other is a round, or the
-//! result of an experiment without rounds:
+//! Each line is one JSON object. The first states the subject of the measurement. Every other line
+//! is a round, or the result of an experiment without rounds:
 //!
 //! ```text
 //!   {"measured": "..", "version": 1}
 //!   {"of": "options", "found": {"options": "tidegate profile ..", "when": .., "host": [..]}}
-//!                                                  for all lines up to the next such
-//!   {"of": "load", "found": {"other": [3, 0], ..}}      what other programs did in that run so far
+//!                                                  applies to all lines until the next such line
+//!   {"of": "load", "found": {"other": [3, 0], ..}}      load of other programs in that run so far
 //!   {"of": "batch of reads of 128KiB", "ns": [..], "held_up_ns": [..], "start": [..]}
 //!   {"of": "rotation", "found": {..}}
 //! ```
 //!
-//! A line that a crash cut short does not count; its round is repeated.
+//! A line that a crash cut short is ignored, and its round is repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -38,13 +38,13 @@ use file::{JournalFile, JournalLine};
 /// The name of the lines that state a run's options, date and host.
 const OPTIONS: &str = "options";
 
-/// The name of the lines that say what other programs did during a run so far.
+/// The name of the lines that state the load of other programs during a run so far.
 const LOAD: &str = "load";
 
-/// The shortest time between two such lines.
+/// The shortest time between two lines about load.
 const LOAD_PAUSE: Duration = Duration::from_secs(1);
 
-/// A round, and which run made it.
+/// The number of the run that made a round, and the samples of the round.
 type Round = (usize, Vec<Sample>);
 
 /// The samples of a measurement, in memory and in a file.
@@ -54,17 +54,17 @@ pub struct Journal {
     file: Option<JournalFile>,
     rounds: BTreeMap<String, Vec<Round>>,
     found: BTreeMap<String, (usize, Value)>,
-    /// All runs; the last is being made, or its lines are being read. The first represents those
-    /// that left no record.
+    /// All runs. The last is in progress, or its lines are being read. The first stands for all
+    /// runs that left no record.
     runs: Vec<RunRecord>,
     /// The runs that contributed to the drive file.
     taken: BTreeSet<usize>,
-    /// When a line about other load was last written.
+    /// The time at which a line about load was last written.
     load_kept: Option<Instant>,
 }
 
 impl Journal {
-    /// Creates a new file about `measured`: what is measured, and with which options.
+    /// Creates a new file. `measured` states the subject and the options of the measurement.
     ///
     /// # Errors
     /// [`JournalError::Io`], also when the file exists.
@@ -85,7 +85,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Returns a journal that is written to no file.
+    /// Returns a journal without a file.
     pub(crate) fn unwritten() -> Self {
         Self::of(None)
     }
@@ -109,13 +109,13 @@ impl Journal {
         }
     }
 
-    /// Begins a run: all lines that follow belong to it.
+    /// Begins a run. All later lines belong to it.
     pub(crate) fn begin(&mut self, record: RunRecord) {
         self.keep_found(OPTIONS, &record);
         self.runs.push(record);
     }
 
-    /// Returns the number of the run that is being made, or whose lines are being read.
+    /// Returns the number of the run that is in progress, or whose lines are being read.
     fn run(&self) -> usize {
         self.runs.len() - 1
     }
@@ -129,7 +129,8 @@ impl Journal {
         self.taken.insert(self.run());
     }
 
-    /// Returns the runs from which the drive file has figures; this run if there are none.
+    /// Returns the runs whose figures are in the drive file; only the current run if there are
+    /// none.
     pub(crate) fn runs_in_file(&self) -> Runs {
         let is_taken = |(number, _): &(usize, &RunRecord)| self.taken.contains(number);
         let taken = self.runs.iter().enumerate().filter(is_taken).map(|(_, run)| run);
@@ -140,13 +141,13 @@ impl Journal {
         Runs::new(runs)
     }
 
-    /// Returns whether it is time for another line about other load.
+    /// Returns whether it is time to write another line about load.
     pub(crate) fn is_load_due(&self) -> bool {
         self.file.is_some() && self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
     }
 
-    /// Keeps what other programs did in this run so far, because the run may be killed before its
-    /// end.
+    /// Records the load of other programs in this run so far, because the run could be killed
+    /// before its end.
     pub(crate) fn keep_load(&mut self, load: Load) {
         self.load_kept = Some(Instant::now());
         if self.last_run().load != load {
@@ -155,7 +156,7 @@ impl Journal {
         }
     }
 
-    /// Takes the earlier rounds of an experiment that have this number of cells.
+    /// Takes the earlier rounds of an experiment; drops rounds with another number of cells.
     pub(crate) fn take_rounds(&mut self, of: &str, cells: usize) -> Vec<Vec<Sample>> {
         let mut rounds = self.rounds.remove(of).unwrap_or_default();
         rounds.retain(|(_, round)| round.len() == cells);
@@ -163,12 +164,12 @@ impl Journal {
         rounds.into_iter().map(|(_, round)| round).collect()
     }
 
-    /// Returns the experiments whose rounds were not taken.
+    /// Returns the names of experiments whose rounds were not taken.
     pub(crate) fn left(&self) -> Vec<String> {
         self.rounds.keys().cloned().collect()
     }
 
-    /// Keeps a complete round.
+    /// Records a complete round.
     pub(crate) fn keep_round(&mut self, of: &str, round: &[Sample]) {
         if let Some(file) = &mut self.file {
             file.append(&JournalLine::of_round(of, round));
@@ -183,20 +184,20 @@ impl Journal {
         Some(found)
     }
 
-    /// Keeps the result of an experiment without rounds.
+    /// Records the result of an experiment without rounds.
     pub(crate) fn keep_found<T: Serialize>(&mut self, of: &str, found: &T) {
         if let Some(file) = &mut self.file {
             file.append(&JournalLine::of_found(of, found));
         }
     }
 
-    /// Returns the failure after which nothing more was kept.
+    /// Returns the error after which nothing more was recorded, if there was one.
     pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
         self.file.as_mut()?.take_failure()
     }
 }
 
-/// Returns the record of a run; earlier versions kept only its options.
+/// Parses the record of a run. Earlier versions recorded only its options.
 fn run_record(found: Value) -> RunRecord {
     match found {
         Value::String(options) => RunRecord::of_options(options),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Kinds of requests: what a request costs depends on its operation and its size.
+//! Kinds of requests: the cost of a request depends on its operation and its size.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl Kind {
     }
 }
 
-/// Returns each value once, where it comes first.
+/// Returns each value once, in the order of first occurrence.
 pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut all = Vec::new();
     for value in values {

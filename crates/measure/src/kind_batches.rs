@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The batches of a drive file whose requests all belong to given kinds, and the costs that cover
-//! these batches.
+//! Selects the batches of a drive file whose requests all belong to given kinds, and computes costs
+//! that cover these batches.
 
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches};
 use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
@@ -8,16 +8,16 @@ use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
 use crate::envelope::{self, EnvelopeError, Point};
 use crate::kind::Kind;
 
-/// The batches of some kinds in a drive file.
+/// The batches of given kinds in a drive file.
 pub(crate) struct KindBatches<'a> {
     kinds: &'a [Kind],
-    /// The batches of one kind, each with the index of its kind.
+    /// The tables of batches of one kind, each with the index of its kind.
     pure: Vec<(usize, &'a MeasuredTable)>,
     mixed: Vec<&'a MixedBatches>,
 }
 
 impl<'a> KindBatches<'a> {
-    /// Returns the batches of `file` whose requests are all of these kinds.
+    /// Returns the batches in `file` that contain only requests of these kinds.
     pub(crate) fn of(kinds: &'a [Kind], file: &'a DriveFile) -> Self {
         let of_table = |table: &'a MeasuredTable| Some((at(kinds, table.op?, table.size?)?, table));
         let has_all = |it: &&MixedBatches| {
@@ -27,7 +27,8 @@ impl<'a> KindBatches<'a> {
         Self { kinds, pure, mixed: file.mixed.iter().filter(has_all).collect() }
     }
 
-    /// Returns the number of samples of the table with the fewest; `None` if a table does not say.
+    /// Returns the number of samples of the table that has fewest; `None` if a table does not state
+    /// it.
     pub(crate) fn samples(&self) -> Option<u64> {
         let of_pure = self.pure.iter().map(|(_, table)| table.samples);
         of_pure.chain(self.mixed.iter().map(|it| it.samples)).min().flatten()

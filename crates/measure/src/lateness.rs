@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How late the host wakes up, measured without the device.
+//! Measures how late the host wakes up, without using the device.
 //!
-//! Every batch ends with a wake-up, so this lateness is part of every time. It is recorded beside
-//! the table and not subtracted, because the host that enforces is late as well.
+//! Every batch ends with a wake-up, so this lateness is part of every time. It is recorded together
+//! with the table and not subtracted, because the host that enforces bounds is late as well.
 
 use tidegate_device::{Ring, RingError};
 use tidegate_model::Duration;
@@ -14,7 +14,7 @@ pub(crate) const WAITS: u32 = 100;
 /// The intended duration of each wait.
 const WAIT: Duration = Duration::from_ms(1);
 
-/// Returns the latest wake-up of [`WAITS`] waits on an idle ring.
+/// Returns the greatest lateness of [`WAITS`] wake-ups, on a ring without requests.
 pub(crate) fn highest(ring: &mut Ring, clock: Clock) -> Result<Duration, RingError> {
     let mut highest = Duration::ZERO;
     for _ in 0..WAITS {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures the times of a device and writes a drive file: how long i requests given at once take,
-//! b(i); how long the device takes to become empty, drain(q); how many bytes per second flows of
-//! requests move; how long other requests can delay one request.
+//! Measures the times of a device and writes a drive file: b(i), the time of i requests sent
+//! together; drain(q), the time until the device is empty; the bytes per second that flows of
+//! requests transfer; and the time for which other requests can delay one request.
 //!
-//! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
-//! time, with the same experiments and the same statistics. The delays that the host adds to the
-//! figures are never subtracted; warnings name conditions that may have distorted the figures.
+//! [`profile()`] measures a block device or a file; [`profile_drive`] measures a simulated drive in
+//! virtual time, with the same experiments and statistics. Delays that the host adds are never
+//! subtracted; warnings name conditions that may have distorted the figures.
 //!
 //! Each experiment has one file in `experiments/`; no other module knows how it works:
 //!

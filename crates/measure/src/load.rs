@@ -10,19 +10,20 @@ use tidegate_platform::steal::ProcessorTime;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Load {
-    /// Reads and writes that the device completed for others.
+    /// The numbers of reads and writes that the device completed for other programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<[u64; 2]>,
-    /// Ticks that the hypervisor took, and all ticks.
+    /// The number of ticks that the hypervisor took, and of all ticks.
     #[serde(skip_serializing_if = "Option::is_none")]
     ticks: Option<[u64; 2]>,
-    /// Temperatures before and after in thousandths of a degree, each with its limit.
+    /// The temperatures before and after the run, in thousandths of a degree Celsius, each with its
+    /// limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     warmth: Option<[(i64, Option<i64>); 2]>,
 }
 
 impl Load {
-    /// Returns the load of a stretch of time.
+    /// Returns the load of a period of time.
     pub(crate) fn new(processor: Option<ProcessorTime>, other: Option<Completed>) -> Self {
         Self {
             other: other.map(|load| [load.reads, load.writes]),
@@ -31,7 +32,7 @@ impl Load {
         }
     }
 
-    /// Adds the temperatures before and after, if both are known.
+    /// Adds the temperatures before and after the run, if both are known.
     pub(crate) fn with_warmth(
         self,
         before: Option<Temperature>,
@@ -41,7 +42,7 @@ impl Load {
         Self { warmth: before.zip(after).map(|(before, after)| [of(before), of(after)]), ..self }
     }
 
-    /// Returns what the device completed for others.
+    /// Returns the requests that the device completed for other programs.
     pub(crate) fn other(self) -> Option<Completed> {
         self.other.map(|[reads, writes]| Completed { reads, writes })
     }
@@ -51,12 +52,12 @@ impl Load {
         self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
     }
 
-    /// Returns the device's temperatures before and after.
+    /// Returns the device's temperatures before and after the run.
     pub(crate) fn warmth(self) -> Option<[Temperature; 2]> {
         self.warmth.map(|both| both.map(|(now, limit)| Temperature { now, limit }))
     }
 
-    /// Adds up what passed in several runs, without temperatures.
+    /// Returns the total load of several runs, without temperatures.
     pub(crate) fn sum(loads: impl IntoIterator<Item = Self>) -> Self {
         let add = |one: Option<[u64; 2]>, other: Option<[u64; 2]>| match (one, other) {
             (Some([a, b]), Some([c, d])) => Some([a.saturating_add(c), b.saturating_add(d)]),
@@ -84,7 +85,7 @@ impl Load {
     }
 }
 
-/// Reads the host and the device since the start of a run.
+/// Measures the load since the start of a run.
 #[derive(Debug)]
 pub(crate) struct LoadMeter {
     processor: Option<ProcessorTime>,
@@ -96,8 +97,8 @@ impl LoadMeter {
         Self { processor: ProcessorTime::read(), completed: Completed::read(facts) }
     }
 
-    /// Returns the processor time that passed, and what the device completed besides our requests.
-    /// None of ours may be outstanding.
+    /// Returns the processor time since the start, and the requests that the device completed
+    /// besides `ours`. None of our requests may be outstanding.
     pub(crate) fn read(&self, facts: &DeviceFacts, ours: Completed) -> Load {
         let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
         // The kernel may have merged some of our requests. The difference then hides other load,

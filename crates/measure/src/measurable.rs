@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The two objects that can be measured, a device and a simulated drive, behind one interface.
+//! A common interface for the two things that can be measured: a device and a simulated drive.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -19,14 +19,14 @@ use crate::run_control::Progress;
 
 /// A device or a simulated drive.
 pub trait Measurable {
-    /// Returns what [`Self::measure`] will do, and how long that takes in the target's time.
+    /// Returns the steps of [`Self::measure`], and how long each takes in the target's time.
     ///
     /// # Errors
     /// [`ProfileError`].
     fn plan(&self, params: &ProfileParams) -> Result<Vec<Step>, ProfileError>;
 
-    /// Measures. It calls `progress` after every trial; after `cancelled` becomes true it returns
-    /// what was measured so far.
+    /// Measures the target. It calls `progress` after every trial. After `cancelled` becomes true,
+    /// it returns the results so far.
     ///
     /// # Errors
     /// [`ProfileError`].
@@ -41,15 +41,15 @@ pub trait Measurable {
     /// Returns the identity of the device that the result describes.
     fn identity(&self) -> Identity;
 
-    /// Returns the origin of the times.
+    /// Returns where the times come from.
     fn origin(&self) -> Origin;
 
-    /// Describes everything, besides the identity, that all samples of a measurement share: a
-    /// measurement is resumed only if this text is equal.
+    /// Describes everything that all samples of a measurement share, besides the identity. A
+    /// measurement can be resumed only if this text is equal.
     fn same(&self, params: &ProfileParams) -> String;
 
-    /// Completes the result, and returns the drive file to write; `is_added` says whether the
-    /// result is added to an existing file.
+    /// Completes the result and returns the drive file to write. `is_added` says whether the result
+    /// will be added to an existing file.
     fn conclude(&self, measured: &mut Profile, is_added: bool) -> DriveFile;
 }
 

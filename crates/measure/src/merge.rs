@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Adds measured tables to an existing drive file.
 //!
-//! A drive file describes one device: tables of another device are refused. The file's origin is
-//! kept, and the added tables state their own. Observations are never forgotten: of two tables of
-//! the same kind, the longer times are kept.
+//! A drive file describes one device, so tables of another device are refused. The file's origin is
+//! kept, and the added tables state their own origin. No observation is lost: if both files have a
+//! table of one kind, the longer times are kept.
 
 mod costs;
 mod prediction;
@@ -17,7 +17,7 @@ use tidegate_model::drive_file::{FamilyTimes, Identity, PlaceFamily};
 use crate::origin::Origin;
 use crate::start::StartTimes;
 
-/// Merges `measured` into `existing`, including drains from these `starts`. Also returns remarks
+/// Merges `measured` into `existing`, and raises drains to those in `starts`. Also returns remarks
 /// about the result.
 pub fn with_tables_of(
     existing: &DriveFile,
@@ -71,7 +71,7 @@ pub fn with_tables_of(
         said.extend(of_costs);
     }
     if measured.mechanics.is_some() {
-        // Errors of the earlier mechanics say nothing about the new ones.
+        // The prediction errors of the earlier mechanics say nothing about the new ones.
         file.prediction.clear();
         added.push("mechanics".to_owned());
         file.mechanics.clone_from(&measured.mechanics);
@@ -104,8 +104,8 @@ pub fn with_tables_of(
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// Returns a new file of the `measured` tables, with drains raised to those from `starts`. Also
-/// returns a remark if there is no table to raise.
+/// Returns a new file with the tables of `measured`, and raises its drains to those in `starts`.
+/// Also returns a remark if there is no table to raise.
 pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile, Option<String>) {
     let mut file = measured.clone();
     let raised = tables::raise_drains(&mut file.drain, starts);
@@ -113,13 +113,13 @@ pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// Returns the simulated drive `file` with the `measured` tables in place of its tables of the same
-/// section.
+/// Returns the simulated drive `file` with its tables replaced: each section that `measured` has
+/// takes the place of the file's own section.
 pub fn replaced(mut file: DriveFile, mut measured: DriveFile) -> DriveFile {
     let is_random = |it: &FamilyTimes| it.places == PlaceFamily::Random;
     let is_whole = measured.starvation_places.iter().any(is_random);
     if !is_whole && !measured.starvation_places.is_empty() && file.starvation_max.is_some() {
-        // The times at families of places join those that the file has at random places.
+        // The starvation times by families are added to the file's time at random places.
         starvation::add(&mut file, &measured);
         measured.starvation_max = None;
     }
@@ -142,7 +142,7 @@ pub fn replaced(mut file: DriveFile, mut measured: DriveFile) -> DriveFile {
             measured.prediction
         },
         throughput: measured.throughput,
-        // Costs belong to the batches that they were fitted to.
+        // Costs belong to the batches to which they were fitted.
         mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
         cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
         fit: joined(file.fit, measured.fit),
@@ -165,7 +165,7 @@ pub fn replaced(mut file: DriveFile, mut measured: DriveFile) -> DriveFile {
     whole
 }
 
-/// Returns the earlier and the new fits, table by table; the new one wins if both exist.
+/// Combines the earlier and the new fits by name; the new one replaces the earlier one.
 fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
     let (Some(mut known), Some(new)) = (known.clone(), new.clone()) else { return new.or(known) };
     for (name, value) in new {
@@ -177,7 +177,8 @@ fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::
     Some(known)
 }
 
-/// Formats an addition, for example `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.
+/// Describes an addition, for example `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile
+/// ..`.
 fn how_of(added: &[String], measured: &Identity) -> String {
     format!(
         "{}, {}: {}",

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The origin of a drive file's times: a device or a simulation.
 //!
-//! A file that was measured on a device bounds that device. Simulated times do not bound the
-//! device, even if the simulated drive was made from its file: the two are never put into one file.
-//! Nor are a device's times and those that follow from a data sheet, which no sample supports.
+//! A file that was measured on a device bounds that device. Simulated times do not bound it, even
+//! if the simulated drive was made from its file, so the two are never put into one file. Times of
+//! a device and times from a data sheet are not mixed either, because no sample supports the
+//! latter.
 
 use tidegate_model::drive_file::Identity;
 use tidegate_model::{DriveFile, PremiseCode};
 
-/// The beginning of `where` in a file of simulated times that were made from a measured file.
+/// The beginning of `where` in a file of simulated times whose drive was made from a measured file.
 const SIMULATED: &str = "simulated from what was measured on ";
 
-/// The beginning of the host line that every measurement of a device writes.
+/// The beginning of a host line that every measurement of a device writes.
 const KERNEL: &str = "kernel ";
 
 /// The origin of a file's times.
@@ -21,7 +22,7 @@ pub enum Origin {
     Device,
     /// A simulated drive that was made from a device's file.
     Simulation,
-    /// Published or chosen figures, or a simulation of these.
+    /// Published or chosen figures, or a simulation based on them.
     Other,
 }
 
@@ -29,7 +30,7 @@ impl Origin {
     /// Returns the origin of the file with this identity.
     pub fn of(identity: &Identity) -> Self {
         let is_simulated = identity.place.as_ref().is_some_and(|it| it.starts_with(SIMULATED));
-        // If the runs had different kernels, each line names its run.
+        // If the runs had different kernels, each line begins with the name of its run.
         let is_kernel = |line: &String| line.split(": ").any(|part| part.starts_with(KERNEL));
         let has_host = identity.host.iter().any(is_kernel);
         match identity.when {
@@ -39,10 +40,10 @@ impl Origin {
         }
     }
 
-    /// Refuses to put times of this origin into the file `existing`.
+    /// Checks that times of this origin can be added to the file `existing`.
     ///
     /// # Errors
-    /// If one is measured on a device and the other simulated, or computed from a data sheet.
+    /// If one was measured on a device, and the other was simulated or computed from a data sheet.
     pub fn check(self, existing: &DriveFile) -> Result<(), MixedOrigins> {
         let mut computed = existing.premises.of_code(PremiseCode::DataSheet);
         let is_of_data_sheet = computed.next().is_some();
@@ -55,16 +56,16 @@ impl Origin {
     }
 }
 
-/// Times of two origins for one file.
+/// Times of different origins cannot be put into one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MixedOrigins {
-    /// Simulated times, for a device's file.
+    /// Simulated times were to be added to a device's file.
     #[error("was measured on a device; simulated times cannot be added")]
     IntoMeasured,
-    /// Times of a device, for a file of simulated times.
+    /// Times of a device were to be added to a file of simulated times.
     #[error("has simulated times; times measured on a device cannot be added")]
     IntoSimulated,
-    /// Times of a device, for a file of a data sheet's figures.
+    /// Times of a device were to be added to a file with figures from a data sheet.
     #[error(
         "has times from a data sheet (`tidegate drive make`); times measured on a device cannot be \
          added"
@@ -72,8 +73,8 @@ pub enum MixedOrigins {
     IntoDataSheet,
 }
 
-/// Returns the identity of a file of simulated times whose drive was made from the file of
-/// `target`.
+/// Returns the identity of a file of simulated times; the simulated drive was made from the file
+/// with the identity `target`.
 pub fn simulated(target: Identity) -> Identity {
     if Origin::of(&target) != Origin::Device {
         return target;

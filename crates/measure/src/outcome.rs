@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a drive file from what the experiments found: costs, mechanics, remarks.
+//! Makes a drive file from the results of the experiments, with costs, mechanics and remarks.
 
 use tidegate_model::drive_file::{Identity, MeasuredTable};
 use tidegate_model::mechanics::{Mechanics, Queue};
@@ -18,15 +18,15 @@ use crate::warning::Warning;
 /// A finished measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The drive file, ready to be written; it lacks everything that was not measured.
+    /// The drive file, ready to be written. It lacks everything that was not measured.
     pub file: DriveFile,
     /// The longest drains from each start that was tried.
     pub starts: Vec<StartTimes>,
-    /// Whether some request was not served at all; if so, the device bounds no waiting time.
+    /// Whether some request was not served at all; the device then has no bound on waiting times.
     pub is_endless: bool,
     /// The findings from the samples beyond their tables.
     pub findings: Vec<Finding>,
-    /// Warnings for the readers of the drive file.
+    /// Warnings for readers of the drive file.
     pub warnings: Vec<Warning>,
     /// Whether the measurement was stopped before the end.
     pub is_cancelled: bool,
@@ -40,8 +40,8 @@ impl Profile {
     }
 }
 
-/// Concludes a measurement of the device that `identity` describes. `warnings` are those about the
-/// target and the host.
+/// Concludes a measurement of the device that `identity` describes. `warnings` holds the warnings
+/// about the target and the host.
 pub(crate) fn finish(
     params: &ProfileParams,
     mut found: Found,
@@ -90,13 +90,13 @@ pub(crate) fn finish(
     Ok(profile)
 }
 
-/// Returns the number of requests of the longest table; without a table, the requested depth.
+/// Returns the number of requests of the longest table; without tables, the requested depth.
 fn depth(file: &DriveFile) -> u32 {
     let tables = [&file.batch, &file.drain, &file.priority].into_iter().flatten();
     tables.map(|table| table.table.batch_max()).max().unwrap_or(file.depth)
 }
 
-/// Adds the number of samples that an interrupted measurement has; its options state only
+/// Adds the number of samples that an interrupted measurement has, because its options state only
 /// the requested number.
 fn with_interruption(identity: Identity, found: &Found) -> Identity {
     if !found.is_cancelled {
@@ -109,12 +109,12 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// The reason why mixed batches alone give no costs: costs must also cover the batches of one kind.
+/// The reason why mixed batches alone give no costs: the costs must also cover batches of one kind.
 const NO_BATCHES: &str =
     "mixed batches are measured together with batches of one kind: `--only batch,mixed`";
 
-/// Returns the costs of a batch by its requests, or why there are none; `None` unless such batches
-/// were measured, of one kind or mixed.
+/// Returns the costs of batches by their requests, or the reason why none can be computed. `None`
+/// if too few kinds of batches were measured to determine them.
 fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, String>> {
     let file = &found.file;
     if file.batch.is_empty() && !file.mixed.is_empty() {
@@ -128,8 +128,8 @@ fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, Strin
     Some(costs.map(|costs| CostModel { samples, ..costs }).map_err(|error| error.to_string()))
 }
 
-/// Writes the parts of `[fit]` that rest on several experiments: what the samples show, in words,
-/// and what the device is made of.
+/// Writes the parts of `[fit]` that use several experiments: the findings from the samples, in
+/// words, and the geometry and mechanics of the device.
 fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
     let of = |finding: &Finding| {
         let said = finding.sentences().into_iter().map(toml::Value::String).collect();
@@ -150,18 +150,18 @@ fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
     }
 }
 
-/// Returns a disk that behaves like the measured one, with the queue that its batches show; `None`
-/// unless all its figures were measured.
+/// Returns a disk that behaves like the measured one, with the queue order that its batches show;
+/// `None` if a figure is missing.
 fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;
-    // The order of the queue shows in batches at random places.
+    // The order of the queue is determined from batches at random places.
     let reads = found.file.batch.iter().find(|table| table.op == Some(Op::Read));
     let reads = reads
         .map(|table| MeasuredTable { ns_max: table.random_ns_max().to_vec(), ..table.clone() });
     let reads = reads.as_ref();
     let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
-    // The wait includes the request that was in service when the queue's bound had passed, and the
-    // service of the starved request.
+    // The observed wait also contains the request in service when the queue's limit had passed, and
+    // the service of the starved request. Both are subtracted.
     let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);
     let starved = found.file.starvation_max.map(|it| it.ns().saturating_sub(2 * longest));
     let starvation_ns = starved.filter(|&ns| ns > 0);
@@ -169,7 +169,7 @@ fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     geometry::mechanics(&found.geometry, queue).map(Box::new)
 }
 
-/// Warns of samples that are too few for the usual confidence.
+/// Warns if there are too few samples for the usual confidence.
 pub(crate) fn few_samples(samples: u32) -> Option<Warning> {
     let needed = samples_needed(CONFIDENCE, FOUR_SIGMA);
     (u64::from(samples) < needed).then_some(Warning::FewSamples { samples, needed })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The destination of a measured drive file.
 //!
-//! Errors are reported before hours of measurement; existing files are replaced only on request; a
-//! reader sees the old file or the new one.
+//! Errors are reported before hours of measurement, existing files are replaced only on request,
+//! and a reader sees either the old file or the new one.
 //! ```text
 //!   prepare --> the target itself ........................ refused
 //!           --> exists --> without --add ................. refused
@@ -36,9 +36,9 @@ use crate::start::StartTimes;
 
 pub use fault::OutputFault;
 
-/// The number of tries to lock a file that another process is extending.
+/// The number of attempts to lock a file that another process is extending.
 const LOCK_TRIES: u32 = 500;
-/// The pause between two tries.
+/// The pause between two attempts.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The path of a drive file, checked to be usable.
@@ -61,10 +61,11 @@ pub enum Expected {
 }
 
 impl OutputFile {
-    /// Checks that a drive file can be written to `path`; `target` is the object to measure.
+    /// Checks that a drive file can be written to `path`. `target` is the device or file to
+    /// measure.
     ///
     /// # Errors
-    /// If it cannot.
+    /// If it cannot be written.
     pub fn prepare(path: &Path, expected: Expected, target: &Path) -> Result<Self, OutputFault> {
         let is_there = expected == Expected::Interrupted && path.exists();
         let add = expected == Expected::DriveFile || is_there;
@@ -80,7 +81,7 @@ impl OutputFile {
         Ok(output)
     }
 
-    /// Refuses to extend a file about another device than `measured`.
+    /// Checks that the file to extend, if there is one, describes the `measured` device.
     ///
     /// # Errors
     /// If the file describes another device.
@@ -89,7 +90,7 @@ impl OutputFile {
         known.map_or(Ok(()), |known| self.about_same_device(known, measured))
     }
 
-    /// Refuses to add times of that origin to a file of another origin.
+    /// Checks that times of this origin can be added to the file.
     ///
     /// # Errors
     /// If the file has times of another origin.
@@ -98,30 +99,29 @@ impl OutputFile {
         measured.check(known).map_err(|error| OutputFault::Origin(self.file.named.clone(), error))
     }
 
-    /// Returns whether an existing file is extended.
+    /// Returns whether an existing file will be extended.
     pub fn is_added_to(&self) -> bool {
         self.existing.is_some()
     }
 
-    /// Returns the name that the user gave.
+    /// Returns the path as the user gave it.
     pub fn name(&self) -> String {
         self.file.name()
     }
 
-    /// Reads the file as it is now; `None` if it cannot be read.
+    /// Reads the file in its current state; `None` if it cannot be read.
     pub fn read(&self) -> Option<DriveFile> {
         DriveFile::parse(&text_file::read(&self.file.path).ok()?).ok()
     }
 
-    /// Returns the mechanics in the file that is extended, unless these experiments measure them
-    /// again.
+    /// Returns the mechanics in the file to extend; `None` if these experiments measure them again.
     pub fn known_mechanics(&self, experiments: &[Experiment]) -> Option<Box<Mechanics>> {
         let is_found_anew = experiments.contains(&Experiment::SEEK_CURVE);
         if is_found_anew || !self.is_added_to() { None } else { self.read()?.mechanics }
     }
 
-    /// Writes the measured tables; drains from `starts` raise the file's drains. Returns a remark
-    /// about the written file.
+    /// Writes the measured tables. Drains in `starts` raise the file's drains. Returns a remark
+    /// about the written file, if there is one.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -150,7 +150,7 @@ impl OutputFile {
         measured: &DriveFile,
         starts: &[StartTimes],
     ) -> Result<Option<String>, OutputFault> {
-        // Read again: another process can have extended it since.
+        // Read the file again: another process can have extended it since.
         let (held, existing) = self.lock_existing()?;
         self.about_same_device(&existing.identity, &measured.identity)?;
         let replace = || {
@@ -175,7 +175,7 @@ impl OutputFile {
     }
 }
 
-/// Returns the real path of a file to extend.
+/// Returns the real path of an existing file that will be extended.
 fn real_path_of_existing(path: &Path) -> Result<PathBuf, OutputFault> {
     let real =
         fs::canonicalize(path).map_err(|error| OutputFault::Missing(path.to_owned(), error))?;
@@ -183,7 +183,7 @@ fn real_path_of_existing(path: &Path) -> Result<PathBuf, OutputFault> {
     if real.is_file() { Ok(real) } else { Err(OutputFault::NoFile(path.to_owned())) }
 }
 
-/// Returns whether two names denote the same file, or will once it is created.
+/// Returns whether two paths denote the same file, or will once it is created.
 fn is_same_file(path: &Path, target: &Path) -> bool {
     if let (Ok(found), Ok(target)) = (fs::metadata(path), fs::metadata(target)) {
         return identity(&found) == identity(&target);
@@ -196,8 +196,8 @@ fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-/// Opens and locks the file that is at `path` now. Extending replaces the file, so the opened file
-/// can be an old one by the time that the lock is granted.
+/// Opens and locks the file at `path`. Extending replaces the file, so when the lock is granted,
+/// the opened file can already be an old one; then it tries again.
 fn lock(path: &Path) -> io::Result<File> {
     for _ in 0..LOCK_TRIES {
         let file = OpenOptions::new().read(true).write(true).open(path)?;

@@ -19,18 +19,18 @@ use crate::subject::{SimulatedSubject, Subject as _};
 
 /// The largest batch.
 const DEPTH: u32 = 8;
-/// The samples of each entry: few, so that 100,000 batches contain hundreds of overruns, and the
-/// counted rate is near the true one.
+/// The number of samples of each entry. It is small, so that 100,000 batches contain hundreds of
+/// overruns, and the counted rate is near the true one.
 const SAMPLES: u32 = 100;
 const DOUBT_PPM: u32 = 10_000;
 const DRIVES: [&str; 4] = ["ibm-36z15", "fujitsu-max3036rc", "seagate-36es2", "nearline-7200"];
 
-/// How many statements were made, and how many of them were too low.
+/// The number of predicted rates, and the number of those that were too low.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Count {
     made: u32,
     wrong: u32,
-    /// Statements that would be too low if they predicted a fifth of the rate.
+    /// The number of predicted rates that would be too low if they were divided by five.
     wrong_canary: u32,
 }
 
@@ -43,8 +43,8 @@ impl Count {
         self.wrong_canary += u32::from(5 * counted > predicted);
     }
 
-    /// Returns the largest number of wrong statements that does not refute an error rate of 1 %, at
-    /// 99 % confidence: the least k with `P(Bin(made, 0.01) > k) <= 0.01`.
+    /// Returns the largest number of wrong predictions that is compatible with an error rate of 1
+    /// %, at 99 % confidence: the least k with `P(Bin(made, 0.01) > k) <= 0.01`.
     fn wrong_max(self) -> u32 {
         let mut term = 0.99_f64.powi(i32::try_from(self.made).expect("a few thousand"));
         let (mut sum, mut most) = (term, 0);
@@ -63,8 +63,8 @@ impl Count {
     }
 }
 
-/// Profiles a drive, serves batches of random sizes at random places, and counts the overruns: of
-/// each entry by itself, and of all batches.
+/// Profiles a drive, serves batches of random sizes at random places, and counts the overruns of
+/// each entry alone and of all batches together.
 fn compare(name: &str, seed: u64, batches: u64, (single, mixture): (&mut Count, &mut Count)) {
     let file = tidegate_drive::builtin::load(name).expect("it is built in");
     let capacity = file.capacity().expect("a capacity");
@@ -129,15 +129,14 @@ fn compare_all(profiles: u64, batches: u64) {
 }
 
 /// Goal: the predicted rate is too low in at most 1 % of profiles. Method: few profiles of each
-/// drive, each with few batches; the next test has many of both.
+/// drive with few batches each; the next test uses many of both.
 #[test]
 fn predicted_rates_of_overruns_cover_counted_ones() {
     compare_all(6, 4_000);
 }
 
-/// As the test before, with 320 profiles and 100,000 batches for each:
-/// `cargo test -p tidegate-measure many_predicted_rates -- --ignored --nocapture`. It takes several
-/// minutes.
+/// Does the same with 320 profiles and 100,000 batches for each: `cargo test -p tidegate-measure
+/// many_predicted_rates -- --ignored --nocapture`. It takes several minutes.
 #[test]
 #[ignore = "several minutes: `cargo test --release -p tidegate-measure --lib many_predicted_rates -- --ignored --nocapture`"]
 fn many_predicted_rates_of_overruns_cover_counted_ones() {

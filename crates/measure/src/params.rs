@@ -11,7 +11,7 @@ use crate::kind::Kind;
 use crate::places::Places;
 use crate::subject::SubjectError;
 
-/// The largest request of the experiments that examine the parts of a device.
+/// The largest request of the experiments that examine the geometry or the chips of a device.
 const PROBE_MAX: Bytes = Bytes::from_kib(256);
 
 /// The parameters of a measurement.
@@ -25,16 +25,16 @@ pub struct ProfileParams {
     pub kinds: Vec<Kind>,
     /// K, the largest batch.
     pub depth: u32,
-    /// Whether experiments that write on their own (flush) are allowed; writes among `kinds` always
-    /// are.
+    /// Whether experiments that write on their own (flush) are allowed. Writes among `kinds` are
+    /// always allowed.
     pub allows_writes: bool,
     /// The number of samples of each cell.
     pub samples: u32,
-    /// Whether only a first look is asked for (`--quick`), which no guarantee should rest on.
+    /// Whether only a first look was requested (`--quick`), which no guarantee should use.
     pub is_quick: bool,
     /// The seed of all random places and orders.
     pub seed: u64,
-    /// The mechanics whose predictions are examined; `None`: those that this measurement finds.
+    /// The mechanics whose predictions are checked; if `None`, those that this measurement finds.
     pub mechanics: Option<Box<Mechanics>>,
     /// The permissions that the host granted to this thread; `None` if none were requested.
     pub real_time: Option<RealTime>,
@@ -50,12 +50,12 @@ impl ProfileParams {
     /// The default size of a request.
     pub const SIZE: Bytes = Bytes::from_kib(128);
 
-    /// Checks that these parameters can be measured on a target of `capacity`, which need not exist
-    /// yet.
+    /// Checks that a target of `capacity`, which need not exist yet, can be measured with these
+    /// parameters.
     ///
     /// # Errors
-    /// [`ProfileError`]: what [`profile()`](crate::profile()) would refuse before it sends a
-    /// request. The alignment of the target is not known here.
+    /// [`ProfileError`]: the errors that [`profile()`](crate::profile()) would return before it
+    /// sends a request. The alignment of the target is not known here, so it is not checked.
     pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
         let Self { depth, samples, .. } = *self;
         match () {
@@ -89,13 +89,13 @@ impl ProfileParams {
         writes_itself && self.allows_writes || self.has_kind_of(Op::Write)
     }
 
-    /// Returns whether some kind of request has this operation.
+    /// Returns whether any kind of request has this operation.
     pub(crate) fn has_kind_of(&self, op: Op) -> bool {
         self.kinds.iter().any(|kind| kind.op == op)
     }
 
-    /// Returns the largest request that the ring has room for, including the probes of the
-    /// geometry.
+    /// Returns the size of the largest request that the ring needs room for, including the probes
+    /// of the geometry.
     pub(crate) fn ring_size(&self) -> Bytes {
         self.size_max().max(PROBE_MAX)
     }
@@ -106,7 +106,7 @@ impl ProfileParams {
     }
 }
 
-/// Why there is no profile.
+/// The reason why there is no profile.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
@@ -119,7 +119,7 @@ pub enum ProfileError {
     /// The parameters name no operation or no size.
     #[error("without an operation and a size nothing is measured: ask for at least one of each")]
     NoKinds,
-    /// A request size that is not a whole number of sectors.
+    /// A request size is not a whole number of sectors.
     #[error("requests of {size}: ask for a multiple of 512B")]
     SizeOdd {
         /// The requested size.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where requests can lie: the target is divided into places of one size, side by side.
+//! The positions of requests: the target is divided into adjacent places of one size.
 
 use std::ops::Range;
 
@@ -11,11 +11,12 @@ use tidegate_model::{Bytes, Lba};
 use crate::kind::Kind;
 use crate::subject::Probe;
 
-/// The part of a target at its end that a flow is confined to, or keeps out of: a fifth, as in
-/// RTAS'08, section 3.1.
+/// The divisor of the target's size that gives the part at an end to which a flow is confined, or
+/// from which it is kept out: a fifth, as in RTAS'08, section 3.1.
 pub(crate) const FIFTH: usize = 5;
 
-/// The part of a target at each end between which requests alternate: a twentieth.
+/// The divisor of the target's size that gives the parts at both ends between which requests
+/// alternate.
 pub(crate) const TWENTIETH: usize = 20;
 
 /// All places of a target.
@@ -28,7 +29,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Returns the places of such requests on a target of `capacity`.
+    /// Returns the places for requests of `kind` on a target of `capacity`.
     pub(crate) fn of(capacity: Bytes, kind: Kind) -> Self {
         let count = usize::try_from(capacity.get() / kind.size.get()).unwrap_or(usize::MAX);
         Self { kind, count }
@@ -41,8 +42,8 @@ impl Places {
         Probe { op, start: Lba::new(index * size.sectors_ceil()), size }
     }
 
-    /// Draws a different place for each of `requests`, uniformly: the drive's cache would answer a
-    /// repeated place.
+    /// Draws a different place for each of `requests`, uniformly. A repeated place could be
+    /// answered by the drive's cache.
     pub(crate) fn different(&self, requests: usize, random: &mut Pcg64) -> Vec<Probe> {
         index::sample(random, self.count, requests).iter().map(|index| self.at(index)).collect()
     }
@@ -52,17 +53,17 @@ impl Places {
         self.within(0..self.count, random)
     }
 
-    /// Draws a place within a range of indices, which is not empty.
+    /// Draws a place in a range of indices. The range must not be empty.
     pub(crate) fn within(&self, range: Range<usize>, random: &mut Pcg64) -> Probe {
         self.at(random.random_range(range))
     }
 
-    /// Returns the indices of the lowest n-th part of the target, at least `needed` of them.
+    /// Returns the indices of the lowest 1/`part` of the target, at least `needed` of them.
     pub(crate) fn lowest(&self, part: usize, needed: usize) -> Range<usize> {
         0..(self.count / part).max(needed).min(self.count)
     }
 
-    /// Returns the indices of the highest n-th part of the target, at least `needed` of them.
+    /// Returns the indices of the highest 1/`part` of the target, at least `needed` of them.
     pub(crate) fn highest(&self, part: usize, needed: usize) -> Range<usize> {
         self.count - self.lowest(part, needed).end..self.count
     }

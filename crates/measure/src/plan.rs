@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Predicts what a measurement will do, and how long it will take, before it begins.
+//! Predicts the steps of a measurement and their duration before it begins.
 //!
-//! The time is an estimate from the pace of the device: a batch of i takes as long as one request
+//! The duration is estimated from the pace of the device: a batch of i takes as long as one request
 //! alone plus i - 1 requests on a full device.
 
 use rand::SeedableRng as _;
@@ -30,17 +30,18 @@ const IN_COMPANY: u32 = 3;
 pub struct Step {
     /// The experiment.
     pub experiment: Experiment,
-    /// The kind of its requests; `None` if it takes several kinds.
+    /// The kind of its requests; `None` if it uses several kinds.
     pub kind: Option<Kind>,
-    /// Samples of all cells together.
+    /// The number of samples of all cells together.
     pub trials: u64,
-    /// Requests, roughly, without warm-up.
+    /// The approximate number of requests, without warm-up.
     pub requests: u64,
-    /// How long it takes, roughly.
+    /// The approximate duration.
     pub time: Duration,
 }
 
-/// Times a few requests: less than a second on most devices, plus the wait of a starved request.
+/// Measures the pace with a few requests. This takes less than a second on most devices, plus the
+/// wait of a starved request.
 fn pace(subject: &mut dyn Subject, places: Places, params: &ProfileParams) -> TrialResult<Pace> {
     let (random, depth) = (&mut Pcg64::seed_from_u64(params.seed), params.depth);
     let mut flow = Flow::on(subject, random);
@@ -70,8 +71,8 @@ fn part(whole: Duration, parts: u32) -> Duration {
     Duration::from_ns(whole.ns() / u64::from(parts.max(1)))
 }
 
-/// Returns the steps of a measurement, after timing a few requests of each kind. Writes are assumed
-/// to be as fast as reads, because nothing is written.
+/// Returns the steps of a measurement, after timing a few reads of each size. Writes are assumed to
+/// be as fast as reads, because a plan must not write.
 pub(crate) fn steps(
     subject: &mut dyn Subject,
     has_tags: bool,
@@ -88,7 +89,7 @@ pub(crate) fn steps(
     Ok(steps.map(|(experiment, kind, pace)| step(params, experiment, kind, pace)).collect())
 }
 
-/// Returns the kinds of requests that an experiment is run with, and the pace of each.
+/// Returns the kinds of requests with which an experiment is run, and the pace of each.
 fn kinds(
     params: &ProfileParams,
     experiment: Experiment,

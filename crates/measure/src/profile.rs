@@ -27,11 +27,11 @@ use crate::run_record::RunRecord;
 use crate::subject::{RealSubject, SimulatedSubject};
 use crate::warning::{Warning, host};
 
-/// A simulated drive takes requests of whole sectors.
+/// The smallest request of a simulated drive: one sector.
 const SECTOR: Bytes = Bytes::new(512);
 
 impl ProfileParams {
-    /// Creates the parameters for reads of the default size, at the device's depth but at most
+    /// Creates the parameters for reads of the default size, with the device's depth but at most
     /// [`Self::DEPTH`].
     pub fn new(name: impl Into<String>, facts: &DeviceFacts) -> Self {
         Self {
@@ -48,8 +48,8 @@ impl ProfileParams {
         }
     }
 
-    /// Returns the kinds of requests that are measured: an experiment that is run alone may have
-    /// its own.
+    /// Returns the kinds of requests that are measured. If only one experiment is run, it can have
+    /// its own kinds.
     pub fn measured_kinds(&self) -> Vec<Kind> {
         match self.experiments[..] {
             [experiment] => procedure(experiment).kinds(self),
@@ -59,11 +59,11 @@ impl ProfileParams {
 }
 
 /// Measures a block device or a file. It calls `progress` after every trial, when the device is
-/// idle. After `cancelled` becomes true it returns what was measured so far: a shorter table where
+/// idle. After `cancelled` becomes true, it returns the results so far; tables are then shorter if
 /// larger batches have no sample yet.
 ///
-/// The caller first requests real-time scheduling for its own thread
-/// ([`tidegate_platform::realtime::request`]) and passes on what was granted.
+/// The caller should first request real-time scheduling for its own thread
+/// ([`tidegate_platform::realtime::request`]), and pass on what was granted.
 ///
 /// # Errors
 /// [`ProfileError`].
@@ -104,7 +104,7 @@ pub fn profile(
     finish(params, found, identity, before.into_iter().chain(runs.warnings()))
 }
 
-/// Measures a simulated drive of `capacity` in virtual time; `model` says what it is.
+/// Measures a simulated drive of `capacity` in virtual time. `model` describes the drive.
 ///
 /// # Errors
 /// [`ProfileError`].
@@ -141,14 +141,14 @@ pub fn profile_drive(
     Ok(profile)
 }
 
-/// Returns the premise of simulated times.
+/// Returns the premise that the times are simulated.
 fn simulated() -> Premise {
     let text = "the tables are those of a simulated drive: they bound no device";
     Premise::new(PremiseCode::Simulated, "simulated times", text)
 }
 
-/// Returns what [`profile()`] will do on this target, and how long that takes, after timing a few
-/// requests of each kind. Writes are assumed to be as fast as reads, because nothing is written.
+/// Returns the steps of [`profile()`] on this target and their duration, after timing a few reads
+/// of each size. Writes are assumed to be as fast as reads, because a plan must not write.
 ///
 /// # Errors
 /// [`ProfileError`].
@@ -159,7 +159,7 @@ pub fn plan(target: &Target, params: &ProfileParams) -> Result<Vec<Step>, Profil
     Ok(plan::steps(&mut subject, false, target.size(), params)?)
 }
 
-/// Returns what [`profile_drive`] will do, and how long that takes in the time of the drive.
+/// Returns the steps of [`profile_drive`], and their duration in the drive's virtual time.
 ///
 /// # Errors
 /// [`ProfileError`].

@@ -19,15 +19,15 @@ use crate::run_record::{RunRecord, Runs};
 pub(crate) struct HostRecord {
     /// The real-time scheduling that was granted; `None` if it was not requested.
     pub(crate) real_time: Option<RealTime>,
-    /// How the ring was set up.
+    /// The features with which the ring was set up.
     pub(crate) setup: RingSetup,
-    /// The latest wake-up.
+    /// The greatest lateness of a wake-up.
     pub(crate) lateness: Duration,
-    /// How much of each period the kernel leaves to real-time threads, and the period.
+    /// The part of each period that the kernel leaves to real-time threads, and the period.
     pub(crate) throttling: Option<Throttling>,
 }
 
-/// Returns which device was measured, and how, by these runs.
+/// Returns the identity of the device that these runs measured, and how it was measured.
 pub(crate) fn identity(made: &[Experiment], facts: &DeviceFacts, runs: &Runs) -> Identity {
     Identity {
         when: runs.when(),
@@ -37,7 +37,7 @@ pub(crate) fn identity(made: &[Experiment], facts: &DeviceFacts, runs: &Runs) ->
     }
 }
 
-/// Returns the record of a run on a device, with these options.
+/// Returns the record of a run on a device with these options.
 pub(crate) fn run(
     options: String,
     facts: &DeviceFacts,
@@ -57,7 +57,7 @@ pub(crate) fn instant(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
-/// Returns the options that repeat the measurement, with the experiments that are run.
+/// Returns the options that repeat the measurement with the experiments that were run.
 pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     let ProfileParams { kinds, depth, samples, seed, .. } = params;
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
@@ -69,19 +69,19 @@ pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     )
 }
 
-/// Returns the options of the runs, and what a time means in each experiment.
+/// Returns the options of the runs, and the definition of a time for each experiment.
 pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
     let mut times: Vec<_> = made.iter().map(|it| it.facts().time).collect();
     times.dedup();
     format!("{}{}", runs.options(), times.join("; "))
 }
 
-/// Lists each value once, with commas between.
+/// Lists each distinct value of the kinds once, separated by commas.
 fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> String {
     distinct(kinds.iter().map(of)).iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Returns what the kernel reports about the device.
+/// Returns the facts that the kernel reports about the device, one line each.
 fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     let media = |rotational| if rotational { Identity::ROTATES } else { "not rotational" };
     [
@@ -101,7 +101,7 @@ fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     .collect()
 }
 
-/// Returns the state of the host for the run.
+/// Describes the state of the host for a run, one line each.
 fn run_lines(host: &HostRecord) -> Vec<String> {
     let real_time = host.real_time.map_or_else(
         || "real-time scheduling was not asked for".to_owned(),

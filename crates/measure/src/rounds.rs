@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The order in which samples are taken.
 //!
-//! A round tries every cell (every batch size, every number to drain from every start) once, in a
-//! random order. So drift during the measurement (temperature, other load, the drive's own
-//! housekeeping) affects all cells alike, and a measurement that is stopped has samples of all. The
-//! first round warms up and does not count. The second goes up from 1, so that a measurement
-//! stopped within it has a shorter table, not one with gaps.
+//! A round runs one trial of every cell (every batch size, or every number to drain from every
+//! start), in random order. So drift during the measurement (temperature, other load, the drive's
+//! own housekeeping) affects all cells alike, and a measurement that is stopped has samples of all.
+//! The first round is a warm-up and does not count. The second is in ascending order, so that a
+//! measurement that is stopped in it has a shorter table rather than one with gaps.
 //!
-//! The journal keeps each complete round. A resumed measurement warms up again and draws other
-//! places than the first time.
+//! The journal records each complete round. A resumed measurement warms up again and draws
+//! different places.
 
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom;
@@ -24,17 +24,17 @@ use crate::kind::Kind;
 use crate::run_control::{Progress, RunControl};
 use crate::subject::{Subject, TrialResult};
 
-/// The shortest time of a trial, even if the clock is too coarse to show it.
+/// The shortest recorded time of a trial, for a clock too coarse to show a shorter one.
 const SHORTEST: Duration = Duration::from_ns(1);
 
-/// How many different trials an experiment has, and how often it runs each.
+/// The number of different trials of an experiment, and the number of samples of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
-    /// Samples of each cell.
+    /// The number of samples of each cell.
     pub(crate) samples: u32,
-    /// How many different trials a round has, the cheapest first.
+    /// The number of different trials in a round. Cells are ordered from the cheapest.
     pub(crate) cells: usize,
-    /// How many cells each entry of the table has: cell c belongs to entry `c / ways`.
+    /// The number of cells of each entry of the table: cell c belongs to entry `c / ways`.
     pub(crate) ways: usize,
 }
 
@@ -55,25 +55,25 @@ impl Grid {
 pub(crate) struct Rounds {
     /// The experiment.
     pub(crate) experiment: Experiment,
-    /// The kind of its requests; `None` if it takes several kinds.
+    /// The kind of its requests; `None` if it uses several kinds.
     pub(crate) kind: Option<Kind>,
-    /// The number of trials.
+    /// The numbers of cells and samples.
     pub(crate) grid: Grid,
-    /// Determines all places and orders.
+    /// The seed of all places and orders.
     pub(crate) seed: u64,
-    /// When the first experiment began.
+    /// The time at which the first experiment began.
     pub(crate) begun: Time,
     /// The part of the experiment to which these rounds belong.
     pub(crate) part: Part,
 }
 
-/// A part of an experiment that is run in several parts, one after the other.
+/// One of several parts of an experiment that are run one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     phase: Phase,
     /// The families of places, one bit each.
     families: u8,
-    /// The trials of the parts before it, and of all parts; 0 for a whole experiment.
+    /// The number of trials in earlier parts, and in all parts; 0 for a whole experiment.
     before: u64,
     total: u64,
 }
@@ -81,18 +81,18 @@ pub(crate) struct Part {
 /// The parts of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// All of it.
+    /// The whole experiment.
     Whole,
-    /// A few samples of each family of places.
+    /// A few samples for each family of places.
     Pilot,
-    /// More samples of the families that are not far below the longest.
+    /// More samples for the families that are not far below the longest.
     Main,
     /// A search for the longest time.
     Climb,
 }
 
 impl Phase {
-    /// Returns the part's seed. No two parts have the same one, so they draw different places.
+    /// Returns the part's seed. All parts have different seeds, so they draw different places.
     pub(crate) const fn seed(self) -> u64 {
         match self {
             Self::Whole => 0,
@@ -104,18 +104,18 @@ impl Phase {
 }
 
 impl Part {
-    /// All of an experiment.
+    /// The only part of an experiment that is run as a whole.
     pub(crate) const WHOLE: Self = Self { phase: Phase::Whole, families: 0, before: 0, total: 0 };
 
-    /// Returns a part about these families, after `before` of `total` trials.
+    /// Returns a part that measures these families, after `before` of `total` trials.
     pub(crate) fn of(phase: Phase, families: &[PlaceFamily], before: u64, total: u64) -> Self {
         let bit = |family| PlaceFamily::ALL.iter().position(|known| *known == family).unwrap_or(0);
         let families = families.iter().fold(0, |bits, &family| bits | 1 << bit(family));
         Self { phase, families, before, total }
     }
 
-    /// Returns the suffix of the part's name in the journal, which also depends on the families:
-    /// rounds of other families are other rounds.
+    /// Returns the suffix of the part's name in the journal. It contains the families, because
+    /// rounds with other families cannot be resumed.
     fn name(self) -> String {
         let has = |index: &usize| self.families & (1 << index) != 0;
         let names = || {
@@ -134,20 +134,20 @@ impl Part {
 /// The samples of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Entry c holds the samples of cell c, in the order in which they were taken.
+    /// The samples of each cell, in the order in which they were taken.
     pub(crate) cells: Vec<Vec<Sample>>,
-    /// Whether it was stopped before the end.
+    /// Whether the experiment was stopped early.
     pub(crate) is_cancelled: bool,
     /// Whether a hypervisor takes time from the host.
     pub(crate) has_steal: bool,
 }
 
-/// The result of one trial: a time, and the place if there was only one.
+/// The result of one trial: a time, and the place if the trial has a single request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trial {
-    /// From the first submission to the last completion.
+    /// The time from the first submission to the last completion.
     pub(crate) took: Duration,
-    /// The first sector of the only request.
+    /// The first sector of the request; `None` if there are several requests.
     pub(crate) start: Option<u64>,
 }
 
@@ -165,8 +165,8 @@ impl Measured {
 }
 
 impl Rounds {
-    /// Runs round after round, until done or cancelled. `trial` takes one sample of a cell and
-    /// leaves the subject idle.
+    /// Runs rounds until every cell has enough samples or the caller cancels. `trial` takes one
+    /// sample of a cell and leaves the subject idle.
     pub(crate) fn measure<T: Into<Trial>>(
         &self,
         subject: &mut dyn Subject,
@@ -209,13 +209,13 @@ impl Rounds {
         Ok(measured)
     }
 
-    /// Returns the name of its rounds in the journal.
+    /// Returns the name of these rounds in the journal.
     fn name(&self, control: &RunControl<'_>) -> String {
         let of = self.kind.map_or_else(|| join(control.kinds), |kind| kind.to_string());
         format!("{} of {of}{}", self.experiment.name(), self.part.name())
     }
 
-    /// Returns a generator that draws other places than the runs that left `earlier` rounds.
+    /// Returns a generator that draws different places than the runs that left `earlier` rounds.
     fn random(&self, earlier: usize) -> Pcg64 {
         let earlier = u64::try_from(earlier).expect("a number of rounds fits");
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))
@@ -227,7 +227,7 @@ impl Rounds {
         Measured { cells, is_cancelled: false, has_steal }
     }
 
-    /// Returns the progress after `earlier` rounds.
+    /// Returns the progress of the experiment after `earlier` rounds.
     pub(crate) fn progress(&self, earlier: usize) -> Progress {
         let cells = u64::try_from(self.grid.cells).expect("a number of cells fits");
         Progress {
@@ -241,7 +241,7 @@ impl Rounds {
     }
 }
 
-/// Keeps the last round in the journal, and from time to time what other programs did.
+/// Records the last round in the journal and, from time to time, the load of other programs.
 fn keep(name: &str, measured: &Measured, subject: &dyn Subject, journal: &mut Journal) {
     let round: Vec<Sample> =
         measured.cells.iter().filter_map(|cell| cell.last().copied()).collect();
@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes one millisecond for each request, and records the requests.
+    /// A subject that takes one millisecond for each request, and records the requests.
     #[derive(Default)]
     struct Notebook {
         batches: Vec<Vec<Probe>>,
@@ -355,8 +355,8 @@ mod tests {
         assert!(!measured.is_cancelled);
     }
 
-    /// Goal: a stop within the first counted round leaves b(1) to b(m). Method: the orders of the
-    /// rounds that a seed gives; the other rounds must not all ascend.
+    /// Goal: a stop within the first counted round leaves b(1) to b(m). Method: checks the orders
+    /// of the rounds for one seed; the other rounds must not all ascend.
     #[test]
     fn first_counted_round_goes_up_and_the_others_are_shuffled() {
         let (notebook, _) = run(1, |_| ());

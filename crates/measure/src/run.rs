@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs the requested experiments, one after the other.
 //!
-//! A stop keeps what was measured before: the experiments that are done, and the samples of the one
+//! A stop keeps all results so far: those of the finished experiments, and the samples of the one
 //! that was stopped.
 
 use tidegate_model::Op;
@@ -16,8 +16,8 @@ use crate::run_record::RunRecord;
 use crate::subject::TrialResult;
 use crate::warning::Warning;
 
-/// The experiments in their order, by scope: everything that only reads comes before the first
-/// write, because writes change a device.
+/// The order of experiments, by scope. All experiments that only read come before the first write,
+/// because writes change a device.
 const PASSES: [(Scope, Op); 7] = [
     (Scope::EachKind, Op::Read),
     (Scope::Device, Op::Read),
@@ -28,8 +28,8 @@ const PASSES: [(Scope, Op); 7] = [
     (Scope::Writes, Op::Write),
 ];
 
-/// Runs all experiments in one run, which `record` describes. `has_tags` says whether the device is
-/// told which requests have priority.
+/// Runs all experiments in one run, which `record` describes. `has_tags` says whether the device
+/// learns which requests have priority.
 pub(crate) fn make(
     context: &mut Context<'_>,
     has_tags: bool,
@@ -51,8 +51,8 @@ pub(crate) fn make(
     Ok(found)
 }
 
-/// Runs an experiment with each of its request kinds of this operation; once, if it measures the
-/// device as a whole.
+/// Runs an experiment with each of its kinds of requests with this operation; only once if it
+/// measures the device as a whole.
 fn make_one(
     experiment: Experiment,
     op: Op,
@@ -74,7 +74,7 @@ fn make_one(
     Ok(())
 }
 
-/// Warns of rounds in the journal that were not asked for, and of samples that could not be written
+/// Warns of rounds in the journal that were not requested, and of samples that could not be written
 /// to it.
 fn warn_of_journal(context: &mut Context<'_>, found: &mut Found) {
     let journal = &mut *context.control.journal;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Controls a measurement: the caller's progress callback and cancel flag, the journal.
+//! The means of controlling a measurement: the caller's progress callback and cancel flag, and the
+//! journal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,26 +15,26 @@ use crate::kind::Kind;
 pub struct Progress {
     /// The experiment.
     pub experiment: Experiment,
-    /// The kind of its requests; `None` if it does not depend on them.
+    /// The kind of its requests; `None` if it uses several kinds or its own reads.
     pub kind: Option<Kind>,
-    /// Trials made.
+    /// The number of trials so far.
     pub done: u64,
-    /// Trials to be made.
+    /// The number of all trials.
     pub total: u64,
-    /// How long the measurement has lasted, including warm-up and earlier experiments; virtual time
-    /// for a simulated drive.
+    /// The time since the measurement began, including warm-up and earlier experiments; virtual
+    /// time for a simulated drive.
     pub elapsed: Duration,
 }
 
 /// The caller's progress callback and cancel flag, the kinds of requests, and the journal.
 pub(crate) struct RunControl<'a> {
-    /// Called after every trial.
+    /// A callback that is called after every trial.
     pub(crate) progress: &'a mut dyn FnMut(Progress),
-    /// Ends the measurement when it becomes true.
+    /// A flag that ends the measurement when it becomes true.
     pub(crate) cancelled: &'a AtomicBool,
     /// All kinds of requests.
     pub(crate) kinds: &'a [Kind],
-    /// Keeps every sample, if it has a file.
+    /// The journal, which records every sample if it has a file.
     pub(crate) journal: &'a mut Journal,
 }
 

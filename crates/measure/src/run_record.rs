@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The record of a run: its options, its date and its host.
 //!
-//! A resumed measurement has rounds of several runs. Each run leaves its record in the journal; a
+//! A resumed measurement has rounds of several runs. Each run leaves its record in the journal. A
 //! drive file names only the runs whose rounds it contains:
 //!
 //! ```text
 //!   begins ----> options, date, host            one line
-//!   measures --> what other programs did so far         a line a second, where that changed
-//!   killed ----> the journal has what is known of it
+//!   measures --> load of other programs so far          a line a second if it changed
+//!   killed ----> the journal has the record so far
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ use crate::kind::distinct;
 use crate::load::Load;
 use crate::warning::Warning;
 
-/// The text in place of the options of rounds without a record.
+/// The text that replaces the options of rounds without a record.
 const UNKNOWN: &str = "options that were not kept";
 
-/// The text in place of the host of a run whose record does not describe it.
+/// The text that replaces the host of a run whose record does not describe it.
 const HOST_UNKNOWN: &str = "what the host did was not kept";
 
 /// The record of one run.
@@ -28,22 +28,22 @@ const HOST_UNKNOWN: &str = "what the host did was not kept";
 pub(crate) struct RunRecord {
     /// The options that repeat the run.
     pub(crate) options: String,
-    /// Its date; none for a simulated drive.
+    /// The date of the run; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) when: Option<String>,
     /// The known facts about the host at the beginning, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) host: Vec<String>,
-    /// Whether it had real-time scheduling and locked memory; none for a simulated drive.
+    /// Whether the run had real-time scheduling and locked memory; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) is_real_time: Option<bool>,
-    /// The load of other programs meanwhile, if known.
+    /// The load of other programs during the run, if known.
     #[serde(skip)]
     pub(crate) load: Load,
 }
 
 impl RunRecord {
-    /// Returns the record of a run of which only the options are known.
+    /// Returns the record of a run whose options alone are known.
     pub(crate) fn of_options(options: impl Into<String>) -> Self {
         let (when, host, is_real_time, load) = (None, Vec::new(), None, Load::default());
         Self { options: options.into(), when, host, is_real_time, load }
@@ -59,7 +59,7 @@ impl RunRecord {
     }
 }
 
-/// The runs of one drive file in their order, at least one.
+/// The runs of one drive file in order, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Runs(Vec<RunRecord>);
 
@@ -73,8 +73,8 @@ impl Runs {
         Self(runs)
     }
 
-    /// Returns the options of the last run, then other options of earlier runs: `OPTIONS; after
-    /// rounds made with OPTIONS; `.
+    /// Returns the options of the last run, then the different options of earlier runs: `OPTIONS;
+    /// after rounds made with OPTIONS; `.
     pub(crate) fn options(&self) -> String {
         let (last, earlier) = self.0.split_last().expect("at least one");
         let told = distinct([last].into_iter().chain(earlier).map(|run| &run.options));
@@ -88,8 +88,8 @@ impl Runs {
         (!dates.is_empty()).then(|| dates.join(", gone on with "))
     }
 
-    /// Returns the state of the host, each line once; a line that does not hold for all runs names
-    /// its run.
+    /// Returns the state of the host, each line once. A line that does not apply to all runs begins
+    /// with the name of its run.
     pub(crate) fn host(&self) -> Vec<String> {
         let lines: Vec<_> = self.0.iter().map(RunRecord::lines).collect();
         // Other modules look for exactly this line.
@@ -107,7 +107,7 @@ impl Runs {
         distinct(told)
     }
 
-    /// Warns about what the host did during the runs.
+    /// Returns warnings about the host's state during the runs.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let is_late = self.0.iter().any(|run| run.is_real_time != Some(true));
         let load = Load::sum(self.0.iter().map(|run| run.load));

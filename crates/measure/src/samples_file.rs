@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The journal of a measurement, beside its drive file: `disk.drive.toml.samples`.
+//! The journal of a measurement, in a file next to the drive file: `disk.drive.toml.samples`.
 //!
 //! ```text
 //!   new --> measured completely, drive file written --> removed, unless it must be kept
@@ -20,7 +20,7 @@ use crate::journal::{Journal, JournalError};
 /// The suffix that is appended to the drive file's name.
 const SUFFIX: &str = ".samples";
 
-/// The destination of the samples.
+/// The file in which a measurement records its samples.
 #[derive(Debug)]
 pub struct SamplesFile {
     path: PathBuf,
@@ -29,8 +29,8 @@ pub struct SamplesFile {
 }
 
 impl SamplesFile {
-    /// Checks the journal beside the drive file at `output` before anything is measured;
-    /// `is_resumed` says whether it continues an earlier measurement.
+    /// Checks, before the measurement, the journal next to the drive file at `output`. `is_resumed`
+    /// says whether it continues an earlier measurement.
     ///
     /// # Errors
     /// If the journal cannot be used.
@@ -47,8 +47,8 @@ impl SamplesFile {
         }
     }
 
-    /// Opens the journal about `measured`: the device, and its properties that must be equal when a
-    /// measurement is resumed.
+    /// Opens the journal of the measurement that `measured` describes: the device, and the
+    /// properties that must be equal when a measurement is resumed.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -61,26 +61,26 @@ impl SamplesFile {
         journal.map_err(|error| self.refused(error))
     }
 
-    /// Describes what is kept if the process is killed.
+    /// Describes what remains if the process is killed.
     pub fn kept(&self) -> String {
         let path = self.path.display();
         format!("immediately, without a drive file; the samples are in {path}, for --resume")
     }
 
-    /// Returns the path of the samples.
+    /// Returns the path of the journal.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns where the samples are afterwards; `None` if they are removed because everything
-    /// `is_done`.
+    /// Returns where the samples are after the measurement; `None` if they are removed because the
+    /// measurement `is_done`.
     pub fn left(&self, is_done: bool) -> Option<String> {
         let is_left = !is_done || self.is_kept || self.is_resumed;
         is_left.then(|| self.path.display().to_string())
     }
 
-    /// Removes the samples of a complete, written measurement unless the user asked to keep them.
-    /// Returns where the samples are if they are kept.
+    /// Removes the samples of a complete, written measurement unless they must be kept. Returns
+    /// their path if they are kept.
     ///
     /// # Errors
     /// If they cannot be removed.
@@ -92,7 +92,7 @@ impl SamplesFile {
         Ok(left)
     }
 
-    /// Removes the journal that was just created, because nothing was measured.
+    /// Removes a new journal, because nothing was measured; keeps a resumed one.
     ///
     /// # Errors
     /// If it cannot be removed.
@@ -115,7 +115,7 @@ impl SamplesFile {
     }
 }
 
-/// Samples that cannot be removed.
+/// The error if samples cannot be removed.
 #[derive(Debug, thiserror::Error)]
 #[error("{} cannot be removed: {error}", path.display())]
 pub struct StuckSamples {
@@ -123,29 +123,29 @@ pub struct StuckSamples {
     error: io::Error,
 }
 
-/// The reason why samples cannot be kept or resumed, each with the journal's path.
+/// The reason why samples cannot be recorded or resumed. Each holds the journal's path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplesFault {
-    /// An earlier measurement left its samples.
+    /// The samples of an earlier measurement exist.
     #[error("{} has the samples of an earlier measurement", .0.display())]
     Earlier(PathBuf),
-    /// No measurement left samples.
+    /// There are no samples to resume from.
     #[error("there is no measurement to resume: {} does not exist", .0.display())]
     Nothing(PathBuf),
     /// The path is not a regular file.
     #[error("cannot resume from {}: it is not a regular file", .0.display())]
     NoFile(PathBuf),
-    /// The system refuses; holds its error.
+    /// The file cannot be written. Holds the system's error.
     #[error("cannot write {}: {}", .0.display(), .1)]
     Unwritable(PathBuf, io::Error),
-    /// The journal is in use, or belongs to another measurement.
+    /// The journal is in use, damaged, or belongs to another measurement.
     #[error("cannot resume from {}: {}", .0.display(), .1)]
     Journal(PathBuf, JournalError),
 }
 
 impl SamplesFault {
-    /// Returns the advice to the user.
+    /// Returns advice for the user.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Earlier(..) => "continue it with --resume, or move the file away",

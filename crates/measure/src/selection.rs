@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiments that a measurement runs, from those that the user named.
+//! Selects the experiments that a measurement runs, based on those that the user named.
 
 use tidegate_model::{DriveFile, DriveKind};
 
 use crate::experiment::Experiment;
 
-/// The experiments that the user wants.
+/// The user's choice of experiments.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
-    /// The named experiments; empty: all that apply.
+    /// The named experiments; if empty, all experiments that apply.
     pub only: &'a [Experiment],
-    /// Whether a first look is enough.
+    /// Whether a first look is enough (`--quick`).
     pub is_quick: bool,
 }
 
 impl Selection<'_> {
-    /// Returns the experiments to run on a device; `may_write`: whether its data may be lost.
+    /// Returns the experiments to run on a device. `may_write` says whether its data may be
+    /// destroyed.
     pub fn on_device(&self, may_write: bool) -> Vec<Experiment> {
         self.chosen(|it| may_write || !it.destroys_data())
     }
 
-    /// Returns the experiments to run on a simulated drive of that kind. Writing destroys nothing
+    /// Returns the experiments to run on a simulated drive of this kind. Writing destroys nothing
     /// there, but a drive that has only batch tables has no cache to flush.
     pub fn on_drive(&self, file: &DriveFile, kind: DriveKind) -> Vec<Experiment> {
         let honours_priority = file.honours_priority();
@@ -29,8 +30,8 @@ impl Selection<'_> {
         chosen
     }
 
-    /// Returns the named experiments, each with its measurement at other places, because a table of
-    /// random places alone is a weak one; or else all that `is_applicable`.
+    /// Returns the named experiments, each with its measurement by families of places, because a
+    /// table of random places alone is weak. If none is named, returns all that `is_applicable`.
     fn chosen(&self, is_applicable: impl Fn(Experiment) -> bool) -> Vec<Experiment> {
         if self.only.is_empty() {
             let is_left_out = |it: Experiment| self.is_quick && it.facts().is_omitted_when_quick;

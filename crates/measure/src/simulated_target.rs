@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive as the target of a measurement: it is made from a drive file, measured in
-//! virtual time, and the tables go back into a file about the same drive.
+//! A simulated drive as the target of a measurement. It is made from a drive file and measured in
+//! virtual time, and the tables are written to a file about the same drive.
 
 use std::sync::atomic::AtomicBool;
 
@@ -22,17 +22,17 @@ use crate::selection::Selection;
 use crate::warning::Warning;
 use crate::{merge, profile};
 
-/// The capacity of a drive of which only times are known: positions do not matter to it.
+/// The capacity of a drive for which only times are known, so that positions do not matter.
 const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
 
-/// Why a drive file gives no drive to measure.
+/// The reason why a drive file gives no drive to measure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulatedTargetError {
-    /// Several kinds of requests were asked for, but a pseudo-disk has the table of one kind.
+    /// Several kinds of requests were requested, but a pseudo-disk has the table of one kind.
     #[error("--model pseudo serves only one operation in one size")]
     SeveralKinds,
-    /// No table covers the requests.
+    /// The drive file has no table that covers the requests.
     #[error("`{drive}` has no batch table for {}s of {size}", op.name())]
     NoTable {
         /// The drive file's name.
@@ -61,7 +61,7 @@ pub enum SimulatedTargetError {
 }
 
 impl SimulatedTargetError {
-    /// Returns what to do; `None` if the message says it.
+    /// Returns what the user can do; `None` if the message says it already.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Self::SeveralKinds => "give one --op and one --size",
@@ -86,16 +86,16 @@ pub struct SimulatedTarget {
 }
 
 impl SimulatedTarget {
-    /// Returns the kind of drive that is measured: the `wanted` one, or one with the file's parts.
+    /// Returns the kind of drive to measure: the `wanted` one, or else one with the file's parts.
     ///
-    /// A drive that has only tables is measured only on request, because measuring returns the same
-    /// tables.
+    /// A drive that has only tables is measured only on request, because measuring it returns the
+    /// same tables.
     pub fn kind_of(file: &DriveFile, wanted: Option<DriveKind>) -> DriveKind {
         wanted.unwrap_or_else(|| file.parts().map_or(DriveKind::Mechanical, Parts::kind))
     }
 
-    /// Returns the default parameters for the drive that `file` describes, as a drive of that kind,
-    /// and for these experiments. Writing is allowed: it destroys nothing.
+    /// Returns the default parameters for these experiments on the drive that `file` describes, as
+    /// a drive of this kind. Writing is allowed, because it destroys nothing.
     pub fn params(file: &DriveFile, kind: DriveKind, selection: Selection<'_>) -> ProfileParams {
         let defaults = ProfileParams::new(file.name.as_str(), &DeviceFacts::default());
         ProfileParams {
@@ -103,13 +103,13 @@ impl SimulatedTarget {
             depth: file.depth.min(ProfileParams::DEPTH),
             allows_writes: true,
             is_quick: selection.is_quick,
-            // The simulated disk is made of exactly these.
+            // The simulated disk is made of exactly these mechanics.
             mechanics: file.mechanics.clone(),
             ..defaults
         }
     }
 
-    /// Makes the drive that `file` describes, for the requests of these parameters.
+    /// Makes the drive that `file` describes, for requests with these parameters.
     ///
     /// # Errors
     /// [`SimulatedTargetError`].
@@ -138,7 +138,7 @@ impl SimulatedTarget {
     }
 }
 
-/// Makes a drive from its parts, or as slow as its batch table allows.
+/// Makes a drive from its parts, or a drive that always takes the longest time of its batch table.
 fn make(
     file: &DriveFile,
     kind: DriveKind,
@@ -154,7 +154,7 @@ fn make(
 }
 
 impl Measurable for SimulatedTarget {
-    /// Measures the pace on another drive, because serving requests changes a drive's state.
+    /// Measures the pace on a second drive, because serving requests changes a drive's state.
     fn plan(&self, params: &ProfileParams) -> Result<Vec<Step>, ProfileError> {
         let other = make(&self.file, self.kind, &self.kinds, self.seed);
         let mut other = other.expect("it was made before");
@@ -187,8 +187,8 @@ impl Measurable for SimulatedTarget {
         Origin::of(&self.identity())
     }
 
-    /// Describes the exact drive, its model, and the depth. The hash leaves the tables out, unless
-    /// the drive is made of them: a drive file with added tables describes the same drive.
+    /// Describes the exact drive, its model, and the depth. The hash excludes the tables unless the
+    /// drive is made of them: a drive file with added tables describes the same drive.
     fn same(&self, params: &ProfileParams) -> String {
         let Self { file, kind, .. } = self;
         let hash = hashed(&file.parts_text());
@@ -198,7 +198,7 @@ impl Measurable for SimulatedTarget {
         format!("{} as {} {hash}{tables}, 1 to {} at once", file.name, kind.name(), params.depth)
     }
 
-    /// The file describes the parts; the observed mechanics must not replace them.
+    /// The file describes the parts exactly; the observed mechanics must not replace them.
     fn conclude(&self, measured: &mut Profile, is_added: bool) -> DriveFile {
         if is_added {
             let how = measured.file.identity.how.take();

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The activity of a drive before a drain, and the longest drains from each such start.
+//! The activity of a drive before a drain, and the longest drains after each.
 
 use tidegate_model::Duration;
 
 use crate::kind::Kind;
 
-/// The activity before a drain.
+/// The activity of a drive before a drain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Start {
-    /// The idle device gets q requests at once: b(q).
+    /// The idle device gets q requests at once, so the drain is a batch: b(q).
     Idle,
-    /// A flow that keeps q outstanding ends.
+    /// A flow that keeps q requests outstanding ends.
     Steady,
-    /// A flow that keeps K outstanding ends. When fewer than q are left, it is brought back to q
-    /// and ends for good: the requests left are those that the drive preferred least.
+    /// A flow that keeps K requests outstanding stops until fewer than q are left, is filled up to
+    /// q again, and ends. The requests left are those that the drive preferred least.
     Receded,
-    /// A steady flow within the lowest fifth, and one request that waits in the highest.
+    /// A steady flow in the lowest fifth of the target ends while one request waits in the highest.
     Stranded,
-    /// A steady flow whose places alternate between the two ends of the target.
+    /// A steady flow whose places alternate between the two ends of the target ends.
     Ends,
 }
 
 impl Start {
-    /// The starts at random places, which make the table.
+    /// The starts at random places; the table is made from them.
     pub const RANDOM: [Self; 3] = [Self::Idle, Self::Steady, Self::Receded];
 
     /// The starts at places that make drains long.
@@ -41,10 +41,10 @@ impl Start {
     }
 }
 
-/// The longest drains from one start.
+/// The longest drains after one start.
 ///
 /// # Shape
-/// Entry `q - 1` of `longest` is about q outstanding.
+/// Entry `q - 1` of `longest` is for q outstanding requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartTimes {
     /// The kind of requests.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a solid-state drive spreads data over its chips, and how a neighbour's writes slow reads
-//! down, as the samples show.
+//! Infers how a solid-state drive spreads data over its chips, and how writes slow down reads, from
+//! the samples of the experiment `stripe`.
 //!
 //! ```text
 //!   alone      x                        one small read
@@ -25,17 +25,17 @@ mod chips;
 
 pub use chips::Chips;
 
-/// The size of every read: the least that file systems ask for.
+/// The size of every read: the smallest read that file systems send.
 pub(crate) const READ: Bytes = Bytes::from_kib(4);
 
-/// Two reads at once conflict when they take at least this percentage of one.
+/// Two simultaneous reads conflict if they take at least this percentage of the time of one.
 const CONFLICT_PERCENT: u64 = 130;
 
-/// A distance is within a block when more than this share of its pairs conflict, in millionths.
+/// A distance is within a block if more than this share of its pairs conflict, in millionths.
 const CROWDED_PPM: u64 = 300_000;
 
-/// A distance is beyond a block when less than this share conflict: some pairs share a chip by
-/// chance.
+/// A distance is beyond a block if less than this share of its pairs conflict, in millionths; some
+/// pairs share a chip by chance.
 const FREE_PPM: u64 = 150_000;
 
 /// The reads of a cell.
@@ -43,13 +43,13 @@ const FREE_PPM: u64 = 150_000;
 pub(crate) enum Cell {
     /// One read.
     Alone,
-    /// Two, at this distance, in units of a read's size.
+    /// Two reads at this distance, in units of a read's size.
     Apart(u64),
-    /// Two at random places.
+    /// Two reads at random places.
     Pair,
-    /// This number, at random places.
+    /// This number of reads at random places.
     AtOnce(u32),
-    /// One read beside a flow of writes.
+    /// One read during a flow of writes.
     BesideWrites,
 }
 
@@ -58,46 +58,45 @@ pub(crate) enum Cell {
 pub struct Stripe {
     /// The size of a read.
     pub read_bytes: u64,
-    /// The smallest number of samples of any cell.
+    /// The number of samples of the cell that has fewest.
     pub samples: u64,
     /// The median time of one read.
     pub alone_ns: u64,
-    /// The share of single reads that took much longer than their median, in parts per million:
-    /// this share of slow pairs is not due to conflicts.
+    /// The share of single reads that took much longer than their median, in parts per million. The
+    /// same share of slow pairs is not due to conflicts.
     pub alone_slow_ppm: u64,
     /// Distances between two reads in bytes, each with the share of pairs that took much longer
     /// than one read, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
-    /// The shortest distance at which two reads no longer conflict, if closer reads do conflict;
-    /// `None` if no such distance was found.
+    /// The shortest distance at which two reads no longer conflict although closer reads do; `None`
+    /// if no such distance was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
     /// The shortest distance beyond a block at which reads conflict again; `None` if no such
-    /// distance was found. Only powers of two and three times powers of two are tried, in units of
-    /// a read's size.
+    /// distance was found. Only powers of two, and numbers halfway between them, are tried, in
+    /// units of a read's size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_bytes: Option<u64>,
     /// The number of chips that share reads at random places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
-    /// Numbers of reads sent at once, each with its median time.
+    /// The numbers of reads that were sent at once, each with the median time.
     pub at_once_ns: Vec<(u32, u64)>,
-    /// How many reads are served at once, in thousandths: the largest ratio of n reads one by one
-    /// to n reads at once.
+    /// The number of reads that are served in parallel, in thousandths: the largest ratio of the
+    /// time of n reads one by one to the time of n reads at once.
     pub parallel_permille: u64,
-    /// Whether the largest number of reads gave the largest ratio; if so, the device may serve more
-    /// at once.
+    /// Whether the ratio was largest for the largest number of reads; the device can then possibly
+    /// serve more in parallel.
     pub is_still_rising: bool,
-    /// Median, 99 % quantile and maximum of a read beside writes.
+    /// The median, the 99 % quantile and the maximum time of a read during a flow of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_writes_ns: Option<[u64; 3]>,
-    /// The size of those writes.
+    /// The size of the writes in that flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_writes_of_bytes: Option<u64>,
 }
 
-/// Returns what the samples show about the cells that have samples; `None` if no read was measured
-/// alone.
+/// Returns the results from all cells that have samples; `None` if no read was measured alone.
 pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Option<Stripe> {
     let summary = |(cell, samples): &(Cell, Vec<Sample>)| {
         Some((*cell, samples.clone(), Sample::summary(samples)?))
@@ -147,12 +146,12 @@ impl Stripe {
         }
     }
 
-    /// Returns the part of a share that is due to the second read.
+    /// Returns the part of a share of slow pairs that is due to the second read.
     fn above(&self, ppm: u64) -> u64 {
         ppm.saturating_sub(self.alone_slow_ppm)
     }
 
-    /// Returns the shortest distance without conflicts beyond distances that have many.
+    /// Returns the shortest distance with few conflicts, if closer reads conflict often.
     fn block(&self) -> Option<u64> {
         let free = self.conflicts_ppm.iter().position(|&(_, ppm)| self.above(ppm) < FREE_PPM)?;
         let (closer, _) = self.conflicts_ppm.split_at(free);
@@ -160,8 +159,9 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// Returns the shortest distance beyond a block at which many pairs conflict, and no fewer than
-    /// at the next distance: halfway there, half of all pairs conflict already.
+    /// Returns the shortest distance beyond a block at which many pairs conflict, and at least as
+    /// many as at the next distance. The latter excludes the distance halfway there, at which half
+    /// of all pairs already conflict.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =

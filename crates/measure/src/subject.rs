@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The device or simulated drive that is measured: accepts requests and reports their completions.
+//! The device or simulated drive that is measured. It accepts requests and reports their
+//! completions.
 //!
-//! It is a real target with its ring and the real clock, or a simulated drive in virtual time.
+//! It is either a real target with a ring and the real clock, or a simulated drive in virtual time.
 
 use crate::held_up::HeldUpMeter;
 use crate::load::{Load, LoadMeter};
@@ -11,13 +12,13 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_platform::Clock;
 
-/// A device that completes no request for this long is considered dead.
+/// A device counts as dead if it completes no request for this long.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
-/// The id or the place of a flush, during which nothing else is outstanding.
+/// The id and place of a flush. Nothing else is outstanding during a flush.
 const FLUSH: u64 = u64::MAX;
 
-/// The reason why a trial has no time.
+/// The reason why a trial failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubjectError {
@@ -38,12 +39,12 @@ pub enum SubjectError {
     /// The ring failed.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// The device does not complete its requests.
+    /// The device stopped completing requests.
     #[error("the device has completed no request for {SILENCE_MAX}: look at the kernel log")]
     Silent,
 }
 
-/// A result, unless the target failed.
+/// The result of a trial; an error if the target failed.
 pub(crate) type TrialResult<T = ()> = Result<T, SubjectError>;
 
 /// One request of an experiment.
@@ -57,10 +58,11 @@ pub(crate) struct Probe {
     pub(crate) size: Bytes,
 }
 
-/// An object that can be measured. No two outstanding requests start at the same position: a
+/// A target that can be measured. No two outstanding requests start at the same position, so a
 /// position identifies its request.
 pub(crate) trait Subject {
-    /// Sends these requests to the device, all at once, and returns when the submission began.
+    /// Sends these requests to the device, all at once, and returns the time at which the
+    /// submission began.
     fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time>;
 
     /// Waits until at least one request completes, and appends the positions of all completed ones.
@@ -69,25 +71,25 @@ pub(crate) trait Subject {
     /// Waits until all requests complete, and returns the time of the last completion.
     fn drain(&mut self) -> TrialResult<Time>;
 
-    /// Flushes the idle device, and returns how long that took.
+    /// Flushes the idle device, and returns how long the flush took.
     fn flush(&mut self) -> TrialResult<Duration>;
 
-    /// Returns the time of the clock that is used for measuring.
+    /// Returns the current time of the clock that is used for measuring.
     fn now(&self) -> Time;
 
-    /// Returns how long the host has prevented the measurement from running since it began.
+    /// Returns for how long the host has kept the measurement from running since it began.
     fn held_up(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Returns whether that time includes stolen time, which the kernel counts in steps longer than
-    /// many measured times.
+    /// Returns whether that time includes stolen time. The kernel counts stolen time in steps that
+    /// are longer than many measured times.
     fn has_steal(&self) -> bool {
         false
     }
 
-    /// Returns the load by others on the device and the host so far, if known. Nothing may be
-    /// outstanding.
+    /// Returns the load of other programs on the device and the host so far, if known. No request
+    /// may be outstanding.
     fn load(&self) -> Option<Load> {
         None
     }
@@ -101,20 +103,20 @@ pub(crate) trait Subject {
 
 /// A block device or file.
 ///
-/// A time runs from just before a submission to the moment when a completion was taken: it includes
-/// the host's own work and lateness. Tags do not reach the device.
+/// A measured time runs from just before a submission until the completion is taken from the ring,
+/// so it includes the host's own work and lateness. Tags do not reach the device.
 pub(crate) struct RealSubject<'a> {
-    /// The ring; it holds at least as many requests as the largest batch.
+    /// The ring; it has room for the largest batch.
     pub(crate) ring: Ring,
     /// The clock of the measurement.
     pub(crate) clock: Clock,
     /// The facts about the device.
     pub(crate) facts: &'a DeviceFacts,
-    /// The requests sent to the device so far, as the kernel splits them.
+    /// The requests sent to the device so far, counted as the kernel splits them.
     pub(crate) sent: Completed,
-    /// Measures the host's interference with the measuring thread.
+    /// Measures for how long the host held up the measuring thread.
     pub(crate) meter: HeldUpMeter,
-    /// Measures the load by others since the measurement began.
+    /// Measures the load of other programs since the measurement began.
     pub(crate) load: LoadMeter,
 }
 
@@ -188,7 +190,8 @@ impl<'a> RealSubject<'a> {
         }
     }
 
-    /// Waits for this many completions and takes all that are available: fewer after a signal.
+    /// Waits for `count` completions and takes all that are available; there can be fewer after a
+    /// signal.
     fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> TrialResult {
         let wake = self.ring.wait_for(count, Some(SILENCE_MAX))?;
         let mut failure = None;
@@ -220,7 +223,7 @@ impl<'a> SimulatedSubject<'a> {
         Self { drive, now: Time::ZERO, request_count: 0, outstanding, completions }
     }
 
-    /// Advances the time while nothing is outstanding.
+    /// Advances the time while no request is outstanding.
     #[cfg(test)]
     pub(crate) fn idle_until(&mut self, now: Time) {
         assert!(self.outstanding.is_empty(), "an idle drive");

@@ -9,10 +9,10 @@ use tidegate_stats::order_statistics::Summary;
 use crate::held_up::Sample;
 use crate::kind::Kind;
 
-/// Returns the table of times by number of requests, each number measured in `ways` ways; `None`
-/// without a sample. The table ends before the first number that lacks a sample of some way.
+/// Returns the table of times by number of requests, where each number has `ways` cells; `None`
+/// without a sample. The table ends before the first number with a cell that has no sample.
 ///
-/// Each figure is the greatest of all ways, so that it holds for each of them.
+/// Each figure is the greatest of all cells of its number, so that it covers each of them.
 pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<MeasuredTable> {
     let mut all: Vec<_> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
     all.truncate(all.len() / ways * ways);
@@ -40,8 +40,8 @@ pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Measu
     })
 }
 
-/// Raises a table to longer times, which refute any lower one; its quantiles stay. Returns whether
-/// any time was longer.
+/// Raises a table to longer times, because these refute any shorter ones; its quantiles are
+/// unchanged. Returns whether any time was longer.
 pub(crate) fn raise(table: &mut MeasuredTable, longest_ns: impl IntoIterator<Item = u64>) -> bool {
     let before = table.ns_max.clone();
     for (known, longer) in table.ns_max.iter_mut().zip(longest_ns) {
@@ -51,8 +51,9 @@ pub(crate) fn raise(table: &mut MeasuredTable, longest_ns: impl IntoIterator<Ite
     table.ns_max != before
 }
 
-/// Adds the times of families of places to the table of this kind, which they raise; without such a
-/// table they make one. A table that had no families is one of random places.
+/// Adds the times by families of places to the table of this kind, and raises the table to them.
+/// Without such a table, makes one from them. A table without families counts as measured at random
+/// places.
 pub(crate) fn add_families(tables: &mut Vec<MeasuredTable>, kind: Kind, new: Vec<FamilyTimes>) {
     let is_it =
         |table: &&mut MeasuredTable| (table.op, table.size) == (Some(kind.op), Some(kind.size));
@@ -80,8 +81,8 @@ pub(crate) fn add_families(tables: &mut Vec<MeasuredTable>, kind: Kind, new: Vec
     }
 }
 
-/// Returns the families of a table; for a table without families, one family: random places, with
-/// the table's own times.
+/// Returns the families of a table. If it has none, returns one family, random places, with the
+/// table's own times.
 pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
     if table.families.is_empty() {
         let ns_max = table.ns_max.clone();
@@ -90,8 +91,8 @@ pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
     table.families.clone()
 }
 
-/// Returns the families of a file's starvation; for a file without families, one family: random
-/// places, with the file's longest starvation.
+/// Returns the families of a file's starvation time. If it has none, returns one family, random
+/// places, with the file's longest starvation time.
 pub(crate) fn starved_families(file: &DriveFile) -> Vec<FamilyTimes> {
     let random =
         |longest: Duration| FamilyTimes::new(PlaceFamily::Random, None, vec![longest.ns()]);
@@ -101,13 +102,13 @@ pub(crate) fn starved_families(file: &DriveFile) -> Vec<FamilyTimes> {
     file.starvation_places.clone()
 }
 
-/// Returns the longest times of a kind at random places; empty if they were not measured.
+/// Returns the longest times of this kind at random places; empty if they were not measured.
 pub(crate) fn random_ns_max(tables: &[MeasuredTable], kind: Kind) -> Vec<u64> {
     let is_it = |it: &&MeasuredTable| (it.op, it.size) == (Some(kind.op), Some(kind.size));
     tables.iter().find(is_it).map_or_else(Vec::new, |table| table.random_ns_max().to_vec())
 }
 
-/// Joins two measurements by families: keeps the longer times of each family, entry by entry.
+/// Merges two measurements by families: keeps the longer times of each family, entry by entry.
 pub(crate) fn join_families(known: &[FamilyTimes], new: Vec<FamilyTimes>) -> Vec<FamilyTimes> {
     let mut all = known.to_vec();
     for family in new {
@@ -120,8 +121,8 @@ pub(crate) fn join_families(known: &[FamilyTimes], new: Vec<FamilyTimes>) -> Vec
     all
 }
 
-/// Returns the longer of the two times in each entry. Samples and quantiles are those of the longer
-/// list; of equally long lists, those of the one that was not screened, and then of the one with
+/// Returns the longer of the two times for each entry. Samples and quantiles come from the longer
+/// list; if both are equally long, from the one that was not screened, or else from the one with
 /// more samples.
 fn join_family(known: &FamilyTimes, new: FamilyTimes) -> FamilyTimes {
     let weight = |it: &FamilyTimes| (it.ns_max.len(), !it.screened, it.samples);
@@ -134,15 +135,15 @@ fn join_family(known: &FamilyTimes, new: FamilyTimes) -> FamilyTimes {
     FamilyTimes { ns_max, ..main }
 }
 
-/// Returns the longest time of all families, entry by entry, with as many entries as the family
-/// with the most.
+/// Returns the longest time over all families, entry by entry; there are as many entries as in the
+/// longest family.
 pub(crate) fn longest_of(families: &[FamilyTimes]) -> Vec<u64> {
     let entries = families.iter().map(|it| it.ns_max.len()).max().unwrap_or(0);
     let longest = |at| families.iter().filter_map(|it| it.ns_max.get(at).copied()).max();
     (0..entries).filter_map(longest).collect()
 }
 
-/// Returns the table of these times, of which none is zero.
+/// Returns the table of these times, all of which must be above zero.
 pub(crate) fn batch_table(ns_max: &[u64]) -> BatchTable {
     let times: Vec<_> = ns_max.iter().copied().map(Duration::from_ns).collect();
     BatchTable::new(&times).expect("tables have entries, all above zero")

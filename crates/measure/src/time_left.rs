@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The remaining time of a measurement.
+//! Estimates the remaining time of a measurement.
 
 use tidegate_model::Duration;
 
 use crate::plan::Step;
 use crate::run_control::Progress;
 
-/// The remaining time of a measurement: the estimate, corrected by the pace so far.
+/// The estimate of a measurement's remaining time, corrected by the pace so far.
 #[derive(Debug)]
 pub struct TimeLeft {
     steps: Vec<Step>,
-    /// The part of the estimate that was complete at the first report: done by the earlier
-    /// measurement that is resumed.
+    /// The part of the estimate that was complete at the first report, because an earlier, resumed
+    /// measurement had done it.
     over_before: Option<Duration>,
 }
 
 impl TimeLeft {
-    /// Creates the estimate for a measurement of these steps.
+    /// Creates the estimate for a measurement with these steps.
     pub fn of(steps: Vec<Step>) -> Self {
         Self { steps, over_before: None }
     }
 
-    /// Returns the remaining time after that trial.
+    /// Returns the remaining time at this progress.
     pub fn after(&mut self, progress: Progress) -> Duration {
         let is_it =
             |step: &Step| (step.experiment, step.kind) == (progress.experiment, progress.kind);
@@ -45,7 +45,7 @@ fn scaled(time: Duration, part: u64, whole: u64) -> Duration {
     Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
 }
 
-/// Returns the time of all steps.
+/// Returns the total time of all steps.
 pub fn total(steps: &[Step]) -> Duration {
     Duration::from_ns(steps.iter().fold(0, |sum: u64, step| sum.saturating_add(step.time.ns())))
 }

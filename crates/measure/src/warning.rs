@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Warnings to readers of a measured table, each with its figure.
+//! Warnings for readers of a measured table. Each holds its figures.
 
 use tidegate_device::load::Completed;
 use tidegate_device::{Layer, Note, Splitting, Temperature};
@@ -14,8 +14,8 @@ use crate::kind::Kind;
 pub(crate) mod host;
 mod premise;
 
-/// A limit on the meaning of a measured table. Its text says what was observed, what that means for
-/// the table, and what to do.
+/// A limit on the meaning of a measured table. Its text states the observation, its meaning for the
+/// table, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -28,10 +28,10 @@ pub enum Warning {
     FewSamples {
         /// The smallest number of samples of any cell.
         samples: u32,
-        /// The number that the source requires.
+        /// The number that the usual confidence needs.
         needed: u64,
     },
-    /// A first look was asked for.
+    /// Only a first look was requested.
     #[error(
         "measured with --quick: few samples, and no drains with requests far apart; measure again without it for a guarantee"
     )]
@@ -47,9 +47,9 @@ pub enum Warning {
         experiment: Experiment,
         /// The smallest number of samples of any cell.
         samples: u32,
-        /// The requested number.
+        /// The requested number of samples.
         asked: u32,
-        /// The part of the table that has samples; `None` if it has no table.
+        /// The part of the table that has samples; `None` if the experiment has no table.
         entries: Option<Entries>,
     },
     /// Experiments were stopped before their first sample.
@@ -66,25 +66,25 @@ pub enum Warning {
         /// The reason.
         skip: Skip,
     },
-    /// A request starved while others were served.
+    /// A request was not served while others were.
     #[error(
         "a request was not served for {waited} while others were: the device does not bound the wait, so no starvation is recorded"
     )]
     Endless {
-        /// How long the experiment waited for it.
+        /// The time that the experiment waited for it.
         waited: Duration,
     },
-    /// The cache was never seen full.
+    /// Flushes did not stop getting longer, so the cache may never have been full.
     #[error(
         "flushes still take longer after {writes} {kind} than after fewer: the cache was never seen full, so no longest flush is recorded"
     )]
     FlushGrows {
         /// The kind of writes.
         kind: Kind,
-        /// The largest number of writes.
+        /// The largest number of writes before a flush.
         writes: u32,
     },
-    /// Samples are not in the journal.
+    /// Samples could not be written to the journal.
     #[error(
         "samples could not be kept ({0}): everything measured from then on is missing from the journal, and a resumed measurement repeats it"
     )]
@@ -95,7 +95,7 @@ pub enum Warning {
         of.join("; ")
     )]
     RoundsLeft {
-        /// Their experiments, with the kinds of requests.
+        /// The experiments of these rounds, with their kinds of requests.
         of: Vec<String>,
     },
     /// The host lengthened longest times.
@@ -107,24 +107,24 @@ pub enum Warning {
         disturbance.excess_max
     )]
     HeldUp {
-        /// The number of measurements that it affects.
+        /// The number of affected measurements.
         measurements: usize,
         /// The measurement with the largest effect.
         of: String,
-        /// The disturbance there.
+        /// The disturbance of that measurement.
         disturbance: Disturbance,
     },
-    /// The device was not the same at the end.
+    /// The device was different at the end of the measurement.
     #[error(
         "the device changed during the measurement in {}{of}: {shift} from the first third of its samples to the last; the times are a mixture, and later ones may be longer than all of them",
         counted(*measurements)
     )]
     Drifted {
-        /// The number of measurements that it affects.
+        /// The number of affected measurements.
         measurements: usize,
         /// The entry with the largest change.
         of: String,
-        /// That change, in words.
+        /// The change, in words.
         shift: String,
     },
     /// The device is not a rotating disk.
@@ -138,7 +138,7 @@ pub enum Warning {
         /// The reason.
         why: String,
     },
-    /// The times of the found mechanics differ from the measured times.
+    /// The disk that is made from the results does not take the measured times.
     #[error(
         "the disk that was found does not take the measured times: {apart}. So [mechanics] is missing, and [fit.mechanics] has what was found"
     )]
@@ -149,16 +149,17 @@ pub enum Warning {
     /// The measurements do not determine a disk.
     #[error("the geometry is ambiguous, so [mechanics] is missing: {0}")]
     MechanicsAmbiguous(Doubt),
-    /// No costs were found.
+    /// The costs of requests could not be computed. Holds the reason.
     #[error("the costs of different requests are unknown, so [cost] is missing: {0}")]
     NoCosts(String),
-    /// Successive samples depend on each other: there are fewer independent ones than it seems.
+    /// Successive samples depend on each other, so they carry less information than independent
+    /// ones.
     #[error(
         "samples are not independent in {}{of}: its {samples} samples carry the information of about {effective}; the stated confidence is too high, and a larger `--samples` helps",
         counted(*measurements)
     )]
     Dependent {
-        /// The number of measurements that it affects.
+        /// The number of affected measurements.
         measurements: usize,
         /// The entry with the strongest dependence.
         of: String,
@@ -172,7 +173,7 @@ pub enum Warning {
         "the drive ignores the priority tag: the times are those of any requests in a full queue"
     )]
     PriorityIgnored,
-    /// The kernel splits every request.
+    /// The kernel splits every request of this size.
     #[error(
         "the kernel splits each request of {size} into {} of at most {}: the device sees more requests than the table counts; measure with `--size {}`",
         splitting.pieces,
@@ -182,17 +183,17 @@ pub enum Warning {
     Split {
         /// The size of a request.
         size: Bytes,
-        /// The number of pieces and their size.
+        /// The number of pieces and their maximum size.
         splitting: Splitting,
     },
-    /// The kernel has a scheduler between us and the device.
+    /// The kernel's I/O scheduler is active for the device.
     #[error(
         "the kernel's scheduler {name} reorders and merges requests before {device} sees them: `echo none > /sys/block/{device}/queue/scheduler` leaves them to the device"
     )]
     Scheduler {
-        /// Its name.
+        /// The scheduler's name.
         name: String,
-        /// The device.
+        /// The device's name.
         device: String,
     },
     /// The kernel holds requests back from the device.
@@ -205,12 +206,12 @@ pub enum Warning {
         /// The number of requests that reach the device at once.
         accepted: u32,
     },
-    /// Writes are complete before they are on the medium.
+    /// Writes complete before they are on the medium.
     #[error(
         "the device has a volatile write cache: writes were complete before they were on the medium, and a full cache may take longer than any time measured"
     )]
     WriteCache,
-    /// Only a part of the device was measured.
+    /// Only a part of the device, a file, was measured.
     #[error(
         "measured within a file of {size}: the table holds for that file{}",
         if *rotational { FARTHER } else { "" }
@@ -218,7 +219,7 @@ pub enum Warning {
     FileOnly {
         /// The size of the file.
         size: Bytes,
-        /// Whether the device has to move a head to reach the rest.
+        /// Whether the device rotates, so that its heads must move farther to reach the rest.
         rotational: bool,
     },
     /// A hypervisor provides the disk.
@@ -226,30 +227,31 @@ pub enum Warning {
         "a hypervisor provides {device}: its host may answer from its own memory, and other machines share the hardware; no table measured here bounds what they do"
     )]
     VirtualDisk {
-        /// The device.
+        /// The device's name.
         device: String,
     },
-    /// The hypervisor took time.
+    /// The hypervisor took processor time.
     #[error(
         "the hypervisor took {ticks} ticks ({ppm} ppm of all processor time) during the run: some times are longer than the device's"
     )]
     Stolen {
-        /// Ticks taken during the run.
+        /// The ticks that were taken during the run.
         ticks: u64,
-        /// Their share in parts per million.
+        /// The share of these in all processor time, in parts per million.
         ppm: u64,
     },
-    /// The device served other programs as well; holds the requests that it completed for them.
+    /// The device also served other programs. Holds the numbers of requests that it completed for
+    /// them.
     #[error(
         "the device also served other programs, {} reads and {} writes: they are in the times",
         .0.reads,
         .0.writes
     )]
     OtherLoad(Completed),
-    /// A layer between us and the medium has rules of its own.
+    /// A layer between the profiler and the medium has rules of its own.
     #[error("{0}")]
     Layered(Layer),
-    /// The device is or was too warm.
+    /// The device is or was too warm. Holds its temperature.
     #[error("the device is at {0}: it throttles itself; cool it and measure again")]
     TooWarm(Temperature),
     /// The measurement ran without real-time scheduling.
@@ -265,7 +267,7 @@ pub enum Warning {
 /// The end of the warning for a file on a rotating disk.
 const FARTHER: &str = "; across the whole device heads move further and requests take longer";
 
-/// How complete a table is.
+/// The number of entries that a table has, and the number that it should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entries {
     /// The number of entries that have a sample.
@@ -274,31 +276,31 @@ pub struct Entries {
     pub asked: u32,
 }
 
-/// Why an experiment was not run.
+/// The reason why an experiment was not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Skip {
-    /// Requests to a real device do not carry their priority.
+    /// Requests to a real device cannot carry the drive's own priority.
     #[error("no request carries the drive's own priority to a real device")]
     NoTags,
-    /// The device takes one request at a time.
+    /// The depth is 1, so no request can overtake another.
     #[error("with a depth of 1 nothing overtakes a request")]
     Alone,
-    /// There is one kind of request: nothing to mix.
+    /// There is only one kind of request, so there is nothing to mix.
     #[error("one operation and one size leave nothing to mix: ask for several")]
     OneKind,
-    /// The medium turns: it has no chips.
+    /// The medium rotates, so the device is not made of chips.
     #[error("the medium turns")]
     Turns,
-    /// Seeks go between tracks, and no tracks were found.
+    /// No tracks were found, between which seeks could be measured.
     #[error("the positions of tracks are unknown")]
     NoZones,
-    /// Nothing says how the disk moves.
+    /// The mechanics of the disk are unknown.
     #[error(
         "no mechanics predict service times; they come from `rotation,overhead,zones,seek-curve`"
     )]
     NoMechanics,
-    /// It would destroy the data on the target.
+    /// The experiment would destroy the data on the target.
     #[error("it writes, and that is not allowed (`--allow-writes`)")]
     MayNotWrite,
 }
@@ -308,7 +310,7 @@ fn counted(measurements: usize) -> String {
     if measurements == 1 { String::new() } else { format!("{measurements} measurements, most in ") }
 }
 
-/// Returns `; the table ends at b(3) instead of b(8)`; an empty text for a whole table.
+/// Returns `; the table ends at b(3) instead of b(8)`; an empty text for a complete table.
 fn cut(experiment: Experiment, entries: Option<Entries>) -> String {
     let symbol = experiment.symbol();
     let cut = entries.filter(|it| it.entries < it.asked).map(|Entries { entries, asked }| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The families of a page: metrics of one name, one sample for each set of labels.
+//! The metric families of a page: each has one name, and one sample for each set of labels.
 //!
 //! # Source
 //! OpenMetrics 1.0. The crate `prometheus-client` formats the text.
@@ -15,7 +15,7 @@ use tidegate_stats::ResponseCounts;
 
 use crate::format::Format;
 
-/// The labels of a sample: names and values.
+/// The labels of a sample: pairs of name and value.
 pub type Labels = Vec<(&'static str, String)>;
 
 /// Returns the labels of a sample.
@@ -26,7 +26,7 @@ pub fn labels<const N: usize>(pairs: [(&'static str, &str); N]) -> Labels {
 /// The value of a gauge or a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// A number of things.
+    /// A count.
     Count(u64),
     /// A time, which the page shows in seconds.
     Time(Duration),
@@ -44,7 +44,7 @@ impl From<Duration> for Value {
     }
 }
 
-/// Metrics of one name.
+/// The metrics of one name.
 #[derive(Debug)]
 struct Family {
     name: String,
@@ -61,12 +61,12 @@ enum Samples {
     Histograms(Vec<(Labels, ResponseCounts)>),
 }
 
-/// The families of a page, in the order in which the page shows them.
+/// The families of a page, in the order of the page.
 #[derive(Debug, Default)]
 pub struct Families(Vec<Family>);
 
 impl Families {
-    /// Adds facts that are labels; the page appends `_info` to the name.
+    /// Adds facts as labels of an info metric; the page appends `_info` to the name.
     pub fn info(&mut self, name: impl Into<String>, help: &'static str, labels: Labels) {
         self.add(name, help, Samples::Info(labels));
     }
@@ -86,7 +86,7 @@ impl Families {
         self.counters(name, help, [(Labels::new(), value)]);
     }
 
-    /// Adds gauges; no family without any.
+    /// Adds a family of gauges, unless there are no samples.
     pub fn gauges<V: Into<Value>>(
         &mut self,
         name: impl Into<String>,
@@ -96,7 +96,7 @@ impl Families {
         self.add(name, help, Samples::Gauges(values(samples)));
     }
 
-    /// Adds counters, which never decrease; no family without any.
+    /// Adds a family of counters, which never decrease, unless there are no samples.
     pub fn counters<V: Into<Value>>(
         &mut self,
         name: impl Into<String>,
@@ -106,7 +106,7 @@ impl Families {
         self.add(name, help, Samples::Counters(values(samples)));
     }
 
-    /// Adds histograms of response times in seconds; no family without any.
+    /// Adds a family of histograms of response times in seconds, unless there are no samples.
     pub fn histograms(
         &mut self,
         name: impl Into<String>,
@@ -122,10 +122,10 @@ impl Families {
         }
     }
 
-    /// Returns the page.
+    /// Returns the text of the page.
     ///
     /// # Panics
-    /// Never: a string takes all text.
+    /// Never: writing to a string cannot fail.
     pub fn into_text(self, format: Format) -> String {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(self));
@@ -198,7 +198,7 @@ impl Samples {
     }
 }
 
-/// Encodes each sample behind its labels.
+/// Encodes each sample with its labels.
 fn with_labels<T>(
     metric: &mut MetricEncoder<'_>,
     samples: &[(Labels, T)],
@@ -228,8 +228,8 @@ mod tests {
     use super::*;
     use crate::page::Page;
 
-    /// Goal: a page is valid in both formats, whatever is in its labels, with samples of each kind,
-    /// and without a family that has none.
+    /// Goal: with any labels, a page is valid in both formats. It has samples of each kind, and no
+    /// family without samples.
     #[test]
     fn a_page_is_valid_in_both_formats() {
         let name = "cam\u{e9}ra \\ \"1\"\nx";

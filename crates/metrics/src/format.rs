@@ -2,8 +2,8 @@
 //! The two formats of a page.
 //!
 //! # Source
-//! OpenMetrics 1.0; Prometheus' text format 0.0.4, in which a counter's family has its samples' name
-//! and an info is a gauge.
+//! OpenMetrics 1.0; Prometheus' text format 0.0.4, in which a counter's family has the name of its
+//! samples, and an info metric is a gauge.
 
 /// A format of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Format {
         }
     }
 
-    /// Returns a page of OpenMetrics in this format.
+    /// Converts a page from OpenMetrics to this format.
     pub(crate) fn text(self, page: String) -> String {
         match self {
             Self::OpenMetrics => page,
@@ -32,13 +32,13 @@ impl Format {
     }
 }
 
-/// Returns a page of OpenMetrics in Prometheus' text format.
+/// Converts a page from OpenMetrics to Prometheus' text format.
 fn prometheus(page: &str) -> String {
     let mut text = String::new();
     let mut help = "";
     for line in page.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
-            // Its name depends on the type, which is on the next line.
+            // The name in this line depends on the type, which is in the next line.
             help = rest;
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap_or((rest, "untyped"));

@@ -5,8 +5,8 @@
 //!   Families --OpenMetrics--> text --Format--> OpenMetrics, or Prometheus' text format
 //! ```
 //!
-//! The service shows such a page over HTTP, and the watch of a disk writes one to a file. This
-//! crate knows the format of a page; the crates that count know what is on it.
+//! The service offers such a page over HTTP, and the watch of a disk writes one to a file. This
+//! crate defines the format of a page; other crates supply its content.
 
 mod families;
 mod format;

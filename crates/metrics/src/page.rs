@@ -9,7 +9,7 @@ type Labels = BTreeMap<String, String>;
 /// A sample: its labels and its value.
 type Sample = (Labels, f64);
 
-/// A parsed page: types, and samples by full name.
+/// A parsed page: the type of each family, and the samples by full name.
 #[derive(Debug, Default)]
 pub struct Page {
     types: BTreeMap<String, String>,
@@ -32,7 +32,8 @@ impl Page {
         })
     }
 
-    /// Parses a page of Prometheus' text format: fewer types, and a counter's own name.
+    /// Parses a page in Prometheus' text format, which has fewer types and names the families of
+    /// counters differently.
     ///
     /// # Errors
     /// A description of the page's first fault.
@@ -44,14 +45,15 @@ impl Page {
         })
     }
 
-    /// Parses the lines of a page in which samples of a type have these suffixes.
+    /// Parses the lines of a page. `suffixes` gives the suffixes of samples by type.
     fn parse_body(
         body: &str,
         suffixes: impl Fn(&str) -> Option<&'static [&'static str]>,
     ) -> Result<Self, String> {
         let mut page = Self::default();
         let (mut helped, mut family) = (BTreeSet::new(), String::new());
-        // Labels by name: a comparison with each earlier sample would be quadratic.
+        // A set of labels for each name, because comparing with each earlier sample would be
+        // quadratic.
         let mut said: BTreeMap<String, BTreeSet<Labels>> = BTreeMap::new();
         for line in body.lines() {
             let fault = |what: &str| Err(format!("{what}: {line}"));
@@ -87,7 +89,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Checks that buckets grow, end with +Inf, and agree with the count.
+    /// Checks that the buckets of each histogram grow, end with +Inf, and agree with the count.
     fn check_histograms(&self) -> Result<(), String> {
         for (name, _) in self.types.iter().filter(|(_, kind)| *kind == "histogram") {
             let of = |suffix: &str| self.samples.get(&format!("{name}{suffix}"));
@@ -121,7 +123,7 @@ impl Page {
         Ok(())
     }
 
-    /// Returns the value of the first sample of this full name with these labels.
+    /// Returns the value of the first sample with this full name and these labels.
     ///
     /// # Panics
     /// If there is none.
@@ -133,12 +135,12 @@ impl Page {
         of_name.clone().find(has).unwrap_or_else(|| panic!("no {name} {labels:?}: {of_name:?}")).1
     }
 
-    /// Returns whether the page has samples of this full name.
+    /// Returns whether the page has samples with this full name.
     pub fn has(&self, name: &str) -> bool {
         self.samples.contains_key(name)
     }
 
-    /// Returns the number of samples of this full name.
+    /// Returns the number of samples with this full name.
     pub fn count(&self, name: &str) -> usize {
         self.samples.get(name).map_or(0, Vec::len)
     }
@@ -193,7 +195,7 @@ fn sample(line: &str) -> Result<(String, Labels, f64), String> {
     Ok((name.to_owned(), labels, number(value)?))
 }
 
-/// Reads up to the first quote that is not escaped.
+/// Parses up to the first quotation mark that is not escaped.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let (mut value, mut chars) = (String::new(), text.char_indices());
     while let Some((at, c)) = chars.next() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The processors that a thread may run on.
+//! The set of processors on which a thread may run.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 
 use crate::threads::ThreadId;
 
-/// A set of processors that a thread may run on.
+/// A set of processors on which a thread may run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Affinity(CpuSet);
 
@@ -38,7 +38,7 @@ impl Affinity {
         sched_getaffinity(thread.map(ThreadId::pid)).map(Self)
     }
 
-    /// Moves `thread`, or the calling thread, to this set; afterwards it runs nowhere else.
+    /// Restricts `thread`, or the calling thread, to this set of processors.
     ///
     /// # Errors
     /// If permission is missing, no processor of the set exists, or the thread is a kernel thread
@@ -53,7 +53,7 @@ impl Affinity {
         index.is_some_and(|index| self.0.is_set(index))
     }
 
-    /// Returns the processors, ascending.
+    /// Returns the processors in ascending order.
     pub fn cpus(&self) -> impl Iterator<Item = u32> + '_ {
         (0..CpuSet::MAX_CPU)
             .filter(|&index| self.0.is_set(index))
@@ -67,7 +67,7 @@ impl fmt::Debug for Affinity {
     }
 }
 
-/// Returns the processor that the calling thread runs on now.
+/// Returns the processor on which the calling thread currently runs.
 ///
 /// # Panics
 /// If there are more than 2^32 processors.

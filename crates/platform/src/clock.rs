@@ -8,7 +8,7 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tidegate_model::Time;
 
-/// A clock that started with the run; its copies agree.
+/// A clock that started with the run; all its copies show the same time.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     /// `CLOCK_MONOTONIC` at the start of the run.
@@ -26,9 +26,9 @@ impl Clock {
         Time::from_ns(monotonic_ns() - self.started_ns)
     }
 
-    /// Sleeps until `at`, even across signals; returns immediately if `at` has passed.
+    /// Sleeps until `at`, even if signals arrive; returns immediately if `at` has passed.
     ///
-    /// The host decides how late the thread wakes up; a real-time thread has no timer slack.
+    /// How late the thread wakes up depends on the host; a real-time thread has no timer slack.
     ///
     /// # Panics
     /// If `at` is more than 292 years away.
@@ -41,7 +41,8 @@ impl Clock {
     }
 }
 
-/// Returns the nanoseconds since the machine started, without the time it was suspended.
+/// Returns the nanoseconds since the machine started, without the time during which it was
+/// suspended.
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     let seconds = u64::try_from(now.tv_sec).expect("CLOCK_MONOTONIC is not negative");

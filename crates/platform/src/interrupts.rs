@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts the interrupts and softirqs of one processor by name, because they may have taken its
-//! time.
+//! Counts the interrupts and softirqs of one processor by name, to show which of them may have
+//! taken processor time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,8 @@ impl Interrupts {
         Self(counts)
     }
 
-    /// Returns the most frequent sources since `earlier`, at most `at_most`, with their counts.
+    /// Returns the most frequent sources since `earlier`, at most `at_most` of them, with their
+    /// counts.
     pub fn most_since(&self, earlier: &Self, at_most: usize) -> Vec<(&str, u64)> {
         let before = |name: &String| earlier.0.get(name).copied().unwrap_or(0);
         let since = |(name, count): (_, &u64)| (name, count.saturating_sub(before(name)));
@@ -46,8 +47,8 @@ fn parse(text: &str, cpu: u32, prefix: &str) -> BTreeMap<String, u64> {
         let count = words.get(column)?.parse().ok()?;
         let called = words.get(header.len()..).unwrap_or_default();
         let label = label.trim();
-        // A numbered source is named by its device, the last word; a lettered one by its label,
-        // because its description is long.
+        // A numbered source is named by its device, the last word; other sources are named by their
+        // label, because their descriptions are long.
         let is_number = label.chars().all(|letter| letter.is_ascii_digit());
         let name = called.last().filter(|_| is_number).copied().unwrap_or(label);
         Some((format!("{prefix}{name}"), count))

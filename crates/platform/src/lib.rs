@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The machine as Linux shows it: clock, threads and their scheduling, interrupts, and the time
-//! that hypervisors and other threads take.
+//! Facts about the machine from Linux: the clock, threads and their scheduling, interrupts, and the
+//! time that hypervisors and other threads take.
 //!
 //! This crate is separate from the code for block devices, so that processor servers need no disk
 //! code.

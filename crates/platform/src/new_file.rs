@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file that a command will create at its end: errors are reported before it starts, existing
-//! files are never replaced, and a reader sees the whole file or none.
+//! A file that a command will create when it ends. Errors are reported before the command starts,
+//! existing files are never replaced, and a reader sees either the whole file or none.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 /// The path of a new file, checked to be usable.
 #[derive(Debug)]
 pub struct NewFile {
-    /// The path as the user named it.
+    /// The path as the user gave it.
     pub named: PathBuf,
     /// The path without symbolic links.
     pub path: PathBuf,
@@ -41,7 +41,7 @@ impl NewFile {
         }
     }
 
-    /// Checks that a file can be created beside `path`, the real path of `named`.
+    /// Checks that a file can be created in the folder of `path`, the real path of `named`.
     ///
     /// # Errors
     /// If no file can be created.
@@ -56,15 +56,15 @@ impl NewFile {
         self.path == other.path
     }
 
-    /// Returns the name that the user gave.
+    /// Returns the path as the user gave it.
     pub fn name(&self) -> String {
         self.named.display().to_string()
     }
 
-    /// Writes the text, unless a file appeared at the path meanwhile.
+    /// Writes the text, unless another process created a file at the path in the meantime.
     ///
     /// # Errors
-    /// If a file appeared there, or the file cannot be written.
+    /// If a file was created there, or the file cannot be written.
     pub fn write(&self, text: &str) -> Result<(), FileFault> {
         self.persist(self.filled(text).map_err(|error| self.unwritable(error))?)
     }
@@ -78,10 +78,11 @@ impl NewFile {
         temporary_in(folder_of(&self.path)).map_err(|error| self.unwritable(error))
     }
 
-    /// Gives a written file its name, unless a file appeared at the path meanwhile.
+    /// Gives a written file its name, unless another process created a file at the path in the
+    /// meantime.
     ///
     /// # Errors
-    /// If a file appeared there, or the file cannot be renamed.
+    /// If a file was created there, or the file cannot be renamed.
     pub fn persist(&self, file: NamedTempFile) -> Result<(), FileFault> {
         match file.persist_noclobber(&self.path) {
             Ok(_) => Ok(()),
@@ -92,7 +93,7 @@ impl NewFile {
         }
     }
 
-    /// Gives a written file its name or, if that is taken, the first free one with a number:
+    /// Gives a written file its name or, if that is taken, the first free name with a number:
     /// `a-2.csv` for `a.csv`. Returns the name.
     ///
     /// # Errors
@@ -111,12 +112,12 @@ impl NewFile {
         }
     }
 
-    /// Makes the fault that says that the system refused to write this file.
+    /// Returns the fault for this file if the system refused to write it.
     pub fn unwritable(&self, error: io::Error) -> FileFault {
         unwritable(&self.named, error)
     }
 
-    /// Replaces the text written before: for a file that grows.
+    /// Replaces the text that was written before, for a file that grows.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -124,8 +125,9 @@ impl NewFile {
         self.filled(text)?.persist(&self.path).map(|_| ()).map_err(|error| error.error)
     }
 
-    /// Replaces the text written before without waiting for the medium: for a text that is out of
-    /// date soon. A reader sees the whole old text or the whole new one; a crash can lose both.
+    /// Replaces the text that was written before, without waiting for the medium, for a text that
+    /// is soon out of date. A reader sees either the whole old text or the whole new one; a crash
+    /// can lose both.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -155,19 +157,19 @@ impl NewFile {
     }
 }
 
-/// The reason why a file cannot be created, each with the file as the user named it.
+/// The reason why a file cannot be created. Each holds the path as the user gave it.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
-    /// A file exists there.
+    /// A file exists at the path.
     #[error("{} exists; existing files are never overwritten", .0.display())]
     Exists(PathBuf),
     /// The path is a directory.
     #[error("{} is a directory", .0.display())]
     Folder(PathBuf),
-    /// The system refuses; holds its error.
+    /// The system refused. Holds its error.
     #[error("cannot write {}: {}", .0.display(), .1)]
     Unwritable(PathBuf, io::Error),
-    /// Another process created the file.
+    /// Another process created the file in the meantime.
     #[error("{} appeared while the command ran", .0.display())]
     CameUp(PathBuf),
 }
@@ -184,11 +186,11 @@ impl FileFault {
     }
 }
 
-/// Creates a temporary file beside its final name.
+/// Creates a temporary file in the folder where the final file will be.
 fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".tidegate-")
-        // The permissions of any new file; temporary files are private otherwise.
+        // Use the permissions of any new file; temporary files are private by default.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)
 }
@@ -216,7 +218,7 @@ fn real_path(path: &Path) -> Result<PathBuf, FileFault> {
     }
 }
 
-/// Returns the path with a number before the first dot of its file name; 1 changes nothing.
+/// Returns the path with `-number` before the first dot of its file name; 1 changes nothing.
 fn with_number(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_owned();
@@ -234,7 +236,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Makes the fault that says that the system refused to write a file.
+/// Returns the fault for a file that the system refused to write.
 pub fn unwritable(path: &Path, error: io::Error) -> FileFault {
     FileFault::Unwritable(path.to_owned(), error)
 }

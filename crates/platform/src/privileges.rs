@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Advice to a user whose request the kernel has refused; root gets different advice.
+//! Advice for a user whose request the kernel has refused; root gets different advice.
 
-/// Returns `as_user`; for root, says instead what can withhold a permission from root.
+/// Returns `as_user`; for root, returns the possible reasons why root lacks a permission.
 pub fn advice(as_user: &'static str) -> &'static str {
     advice_to(rustix::process::geteuid().is_root(), as_user)
 }

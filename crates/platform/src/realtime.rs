@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Real-time scheduling and locked memory for the thread that drives the device.
 //!
-//! Without them the host's own delays are part of every measured or guaranteed time. Both need
-//! permission, so a request returns what was granted and why the rest was refused; the caller must
-//! tell its user.
+//! Without them, the host's own delays are part of every measured or guaranteed time. Both need
+//! permission, so a request returns what was granted and why the rest was refused. The caller must
+//! report this to its user.
 
 use std::fmt;
 
@@ -104,11 +104,10 @@ pub fn request(priority: u8) -> RealTime {
     }
 }
 
-/// Does the same as [`request`] for a process with many threads, each of which uses little of its
-/// stack. Memory allocated later is locked when it is first used, not before, and never in huge
-/// pages: the kernel clears 2 MiB for the first byte of a huge page, so a thousand threads that
-/// begin to allocate at once would keep all other threads from the processors
-/// (docs/reference/service.md).
+/// Does the same as [`request`] for a process with many threads that each use little of their
+/// stack. Memory that is allocated later is locked when it is first used, and never in huge pages.
+/// The kernel clears 2 MiB for the first byte of a huge page, so a thousand threads that begin to
+/// allocate at once would keep all other threads from the processors (docs/reference/service.md).
 ///
 /// # Panics
 /// If the priority is not 1 to 99.
@@ -120,14 +119,15 @@ pub fn request_for_server(priority: u8) -> RealTime {
     RealTime { scheduling: schedule_first_in_first_out(priority).map(|()| priority), memory }
 }
 
-/// Locks the memory that the process has, and with the flags `later` the memory that it allocates
-/// later. If a limit applies, nothing is locked: at the limit, a later allocation would fail.
+/// Locks the memory that the process has and, with the flags `later`, the memory that it will
+/// allocate. If a limit applies, nothing is locked, because a later allocation would fail at the
+/// limit.
 fn lock_memory(later: MlockAllFlags) -> Result<(), Errno> {
     let is_unlimited = getrlimit(Resource::Memlock).current.is_none();
     if !is_unlimited && !capabilities(None)?.effective.contains(CapabilitySet::IPC_LOCK) {
         return Err(Errno::PERM);
     }
-    // Two calls, because `ONFAULT` in `later` must not apply to the present memory.
+    // Two calls are needed, because `ONFAULT` in `later` must not apply to the present memory.
     mlockall(MlockAllFlags::CURRENT)?;
     mlockall(later)
 }

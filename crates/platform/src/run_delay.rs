@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures how long the measuring thread was ready to run and did not run.
+//! Measures for how long a thread was ready to run but did not run.
 //!
-//! A completion that waits for its thread looks like a slow device. The kernel counts that wait
-//! for each thread (`schedstat`): waits for another thread on the processor, and for real-time
-//! throttling. It excludes time that the hypervisor took, see [`crate::steal`].
+//! A completion that waits for its thread looks like a slow device. The kernel counts that wait for
+//! each thread (`schedstat`): waiting for another thread on the processor, and for real-time
+//! throttling. It does not count time that the hypervisor took; see [`crate::steal`].
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use tidegate_model::Duration;
 
-/// A meter of the thread that opened it.
+/// A meter for the thread that opened it.
 #[derive(Debug)]
 pub struct RunDelay {
     file: File,
@@ -23,7 +23,7 @@ impl RunDelay {
         meter.read().map(|_| meter)
     }
 
-    /// Returns the wait since the thread began. Costs a system call.
+    /// Returns the total wait since the thread began. Costs one system call.
     pub fn read(&self) -> Option<Duration> {
         let mut text = [0; 64];
         let length = self.file.read_at(&mut text, 0).ok()?;

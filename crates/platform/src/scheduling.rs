@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads, sets and restores how the kernel schedules a thread: policy and priority.
+//! Reads, sets and restores a thread's scheduling: policy and priority.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::threads::ThreadId;
 
-/// Policy, priority and niceness of a thread.
+/// The policy, priority and niceness of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheduling {
     policy: u32,
@@ -18,7 +18,7 @@ pub struct Scheduling {
     deadline: [u64; 3],
 }
 
-/// `struct sched_attr` of the kernel, first version.
+/// The kernel's `struct sched_attr`, first version.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct SchedAttr {
@@ -36,13 +36,13 @@ const POLICY_IDLE: u32 = 5;
 const RESET_ON_FORK: u64 = 1;
 
 impl Scheduling {
-    /// Returns `SCHED_FIFO` at a priority, 1 to 99.
+    /// Returns `SCHED_FIFO` with a priority of 1 to 99.
     pub const fn fifo(priority: u8) -> Self {
         // `u32::from` is not const.
         Self { priority: priority as u32, ..Self::plain(POLICY_FIFO) }
     }
 
-    /// Returns `SCHED_OTHER`, the policy with which threads start.
+    /// Returns `SCHED_OTHER`, the policy with which threads normally start.
     pub const fn other() -> Self {
         Self::plain(0)
     }
@@ -62,13 +62,13 @@ impl Scheduling {
         Self { flags: self.flags | RESET_ON_FORK, ..self }
     }
 
-    /// Returns the SCHED_FIFO or SCHED_RR priority, 1 to 99.
+    /// Returns the priority under SCHED_FIFO or SCHED_RR, 1 to 99; `None` under another policy.
     pub fn real_time_priority(&self) -> Option<u8> {
         u8::try_from(self.priority).ok().filter(|&priority| priority > 0)
     }
 
-    /// Returns shell commands that set this for a thread; `None` if `chrt` has no short option
-    /// for it.
+    /// Returns shell commands that set this scheduling for a thread; `None` if `chrt` has no short
+    /// option for the policy.
     pub fn by_hand(&self, thread: ThreadId) -> Option<String> {
         let option = match self.policy {
             0 => "-o",
@@ -111,8 +111,8 @@ impl Scheduling {
         let Self { policy, flags, nice, priority, deadline } = *self;
         let attr = SchedAttr { size: ATTR_BYTES, policy, flags, nice, priority, deadline };
         let thread = thread.map_or(0, ThreadId::raw);
-        // SAFETY: the kernel reads as many bytes as the structure's `size` says, and nothing
-        // else; the structure lives during the call. 0 names the calling thread.
+        // SAFETY: the kernel reads as many bytes as `size` in the structure states; the structure
+        // lives during the call. 0 means the calling thread.
         let answer =
             unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attr, 0_u32) };
         outcome(answer)
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_idle_and_ordinary_again() {
-        // Setting SCHED_IDLE needs no permission; on old kernels, leaving it does.
+        // Setting SCHED_IDLE needs no permission, but on old kernels, leaving it does.
         std::thread::spawn(|| {
             let this = ThreadId::this();
             let before = Scheduling::of(this).unwrap();

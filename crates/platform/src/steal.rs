@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Time that the hypervisor took from this machine.
+//! Measures the time that the hypervisor took from this machine.
 //!
-//! Stolen time looks like a slow device: nothing on this machine ran, so a completion was seen
-//! late. It is recorded beside every measurement and never subtracted.
+//! Stolen time looks like a slow device: nothing on this machine ran, so completions were noticed
+//! late. It is recorded with every measurement and never subtracted.
 
 use tidegate_model::Duration;
 
-/// The unit in which the kernel reports times to programs (`USER_HZ`).
+/// The unit in which the kernel reports processor times to programs (`USER_HZ`).
 const TICK: Duration = Duration::from_ms(10);
 
-/// Processor times of the machine, in ticks since it started.
+/// The processor times of the machine, in ticks since it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessorTime {
-    /// Ticks that the hypervisor gave to other machines while this one wanted to run.
+    /// The number of ticks during which the hypervisor withheld a processor that this machine
+    /// needed.
     pub stolen_ticks: u64,
-    /// All ticks of all processors.
+    /// The number of all ticks of all processors.
     pub total_ticks: u64,
 }
 
@@ -32,7 +33,7 @@ impl ProcessorTime {
     /// Returns the times that passed since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
-        // The kernel's counters sometimes step back a little: count that as no time.
+        // The kernel's counters sometimes step back slightly; such a step counts as no time.
         Self {
             stolen_ticks: self.stolen_ticks.saturating_sub(earlier.stolen_ticks),
             total_ticks: self.total_ticks.saturating_sub(earlier.total_ticks),

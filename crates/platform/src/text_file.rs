@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads the text of a named file, and refuses files that might never end.
+//! Reads the text of a named file, and refuses files that may never end.
 //!
-//! Devices and pipes can be endless, and a file of gigabytes is not an input file: these are
-//! refused before they fill the memory; the error says what they are.
+//! Devices and pipes can be endless, and a file of gigabytes is not an input file. Such files are
+//! refused before they fill the memory, and the error names their kind.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read as _};
@@ -14,7 +14,7 @@ use tidegate_model::Bytes;
 /// The largest accepted size; a table of 4096 batches has about 300 KiB.
 const SIZE_MAX: Bytes = Bytes::from_kib(16 << 10);
 
-/// The reason why a file is not read.
+/// The reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The system refused.
@@ -37,12 +37,12 @@ pub enum ReadError {
     },
 }
 
-/// Returns the text of a regular file, or of the file that a symbolic link leads to.
+/// Returns the text of a regular file, or of the file to which a symbolic link points.
 ///
 /// # Errors
 /// If the file cannot be read, is not a regular file, is larger than 16 MiB, or is not text.
 pub fn read(path: &Path) -> Result<String, ReadError> {
-    // Checked before opening: opening a pipe waits for its other end.
+    // Checked before opening, because opening a pipe waits for its other end.
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() { read_open(&File::open(path)?) } else { Err(no_file(kind)) }
 }
@@ -50,14 +50,14 @@ pub fn read(path: &Path) -> Result<String, ReadError> {
 /// Returns the text of an open file.
 ///
 /// # Errors
-/// Like [`read`].
+/// See [`read`].
 pub fn read_open(file: &File) -> Result<String, ReadError> {
     let kind = file.metadata()?.file_type();
     if !kind.is_file() {
         return Err(no_file(kind));
     }
     let mut bytes = Vec::new();
-    // Read regardless of the stated size: the file can grow, and some files state 0.
+    // The stated size is ignored: the file can grow, and some files state 0.
     file.take(SIZE_MAX.get() + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > SIZE_MAX.get() {
         return Err(ReadError::TooLarge);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Threads of this machine: their names, whether they have work, and how long they executed.
+//! Threads of this machine: their names, whether they have work, and for how long they executed.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt as _;
 use rustix::thread::{Pid, gettid};
 use tidegate_model::Duration;
 
-/// The kernel's number of a thread.
+/// The kernel's number for a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ThreadId(Pid);
 
@@ -21,7 +21,7 @@ impl ThreadId {
 
     /// Returns the thread with this number; `None` for 0 and below.
     pub fn from_raw(number: i32) -> Option<Self> {
-        // In system calls zero names the calling thread.
+        // In system calls, zero means the calling thread.
         (number > 0).then(|| Pid::from_raw(number)).flatten().map(Self)
     }
 
@@ -34,7 +34,7 @@ impl ThreadId {
         self.0
     }
 
-    /// Returns its name; `None` if it is gone.
+    /// Returns the thread's name; `None` if the thread is gone.
     pub fn name(self) -> Option<String> {
         let name = fs::read_to_string(format!("/proc/{self}/comm")).ok()?;
         Some(name.trim_end().to_owned())
@@ -47,7 +47,7 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// Returns all threads with this name, by number. The kernel keeps 15 bytes of a name.
+/// Returns all threads with this name, by number. The kernel keeps only 15 bytes of a name. Takes
 /// O(threads).
 ///
 /// # Errors
@@ -55,7 +55,7 @@ impl fmt::Display for ThreadId {
 pub fn named(name: &str) -> io::Result<Vec<ThreadId>> {
     let mut found = Vec::new();
     for process in numbers("/proc")? {
-        // A process that ended meanwhile has no threads.
+        // A process that has ended in the meantime has no threads.
         for thread in numbers(&format!("/proc/{process}/task")).unwrap_or_default() {
             let thread = ThreadId::from_raw(thread);
             found.extend(thread.filter(|it| it.name().is_some_and(|found| found == name)));
@@ -73,9 +73,8 @@ fn numbers(folder: &str) -> io::Result<Vec<i32>> {
 /// A thread's progress until now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The time for which it has executed since it began, by the kernel's accounting: exact while
-    /// another thread has its processor, and up to a tick late while it executes on another
-    /// processor.
+    /// The time for which the thread has executed since it began. It is exact while the thread does
+    /// not execute, and up to a tick late while it executes on another processor.
     pub executed: Duration,
     /// Whether it executes or is ready to execute.
     pub has_work: bool,
@@ -89,7 +88,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Opens the files of a thread.
+    /// Opens the files with a thread's progress.
     ///
     /// # Errors
     /// If the thread is gone, or the kernel does not count (`CONFIG_SCHED_INFO`).
@@ -100,8 +99,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Claims the thread: other callers of this method that see the same `/proc` are refused
-    /// while this value lives. Returns whether no other claim existed.
+    /// Claims the thread. Other callers of this method that see the same `/proc` are refused while
+    /// this value lives. Returns whether there was no other claim.
     pub fn claim(&self) -> bool {
         self.state.try_lock().is_ok()
     }
@@ -134,7 +133,7 @@ fn parse_executed(text: &[u8]) -> Option<Duration> {
     std::str::from_utf8(first).ok()?.parse().ok().map(Duration::from_ns)
 }
 
-/// Returns the state from `number (name) state ..`; a name can contain blanks and brackets.
+/// Returns the state from `number (name) state ..`; the name can contain spaces and parentheses.
 fn parse_state(text: &[u8]) -> Option<u8> {
     let closed = text.iter().rposition(|&byte| byte == b')')?;
     text.get(closed + 2).copied()

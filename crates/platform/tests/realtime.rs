@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real-time scheduling: the grant says what was granted and what was refused. A separate test
-//! program, because locked memory concerns the whole process.
+//! Tests that real-time scheduling reports what was granted and what was refused. This is a
+//! separate test program, because locked memory concerns the whole process.
 
 use tidegate_platform::realtime;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The exceptions.
+//! The exceptions that Python code gets.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -29,7 +29,7 @@ create_exception!(
      `violations` lists the rules that were broken."
 );
 
-/// Returns the exception for these faults.
+/// Returns the exception for faults of the input.
 pub(crate) fn input_error(faults: &Faults) -> PyErr {
     raised(InputError::new_err(text(faults)), faults)
 }
@@ -60,7 +60,7 @@ pub(crate) fn no_name<'a>(
     argument_error(format!("`{name}` is no {what}"), did_you_mean::advice(name, known))
 }
 
-/// Returns one line for each fault, and one for its advice.
+/// Formats each fault on one line, and its advice on another.
 fn text(faults: &Faults) -> String {
     let lines = faults.0.iter().map(|fault| match &fault.help {
         Some(help) => format!("{}\n  help: {help}", fault.message),
@@ -69,7 +69,7 @@ fn text(faults: &Faults) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Adds the list `faults` to an exception.
+/// Sets the attribute `faults` of an exception to the list of faults.
 fn raised(error: PyErr, faults: &Faults) -> PyErr {
     let add = |py: Python<'_>| -> PyResult<()> {
         let list = faults.0.iter().map(|fault| {

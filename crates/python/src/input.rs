@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Workloads.
+//! Workloads, bound to their drives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,13 +39,13 @@ pub(crate) fn proves_contracts(
 #[pyclass(frozen, module = "tidegate")]
 pub(crate) struct Workload {
     pub(crate) input: Arc<Input>,
-    /// The processor, if the file has one too: its deadlines count in a check.
+    /// The processor, if the file has one; its deadlines count in a check too.
     processor: Option<Arc<Processor>>,
     text: String,
     options: Options,
 }
 
-/// The values that take the place of those in the workload file.
+/// The values that replace those in the workload file.
 #[derive(Clone)]
 struct Options {
     batch: Option<u32>,
@@ -54,7 +54,7 @@ struct Options {
     policies: Vec<String>,
 }
 
-/// The values from which a pickled workload is made: the arguments of `parse`.
+/// The arguments of `parse` from which a pickled workload is restored.
 type Pickled =
     (String, Option<Drive>, String, Option<u32>, Option<String>, Option<u32>, Vec<String>);
 
@@ -201,7 +201,7 @@ impl Workload {
         let (changes, asked) = (changes(drive, &options)?, policies_of(&options.policies)?);
         let parsed = tidegate_commands::parse_machine(name, &text, &changes, &asked);
         let parsed = parsed.map_err(|faults| input_error(&faults))?;
-        // If there is no disk part, its reader reports what the file lacks.
+        // If there is no disk part, its parser reports what the file lacks.
         let input = match parsed.disk {
             Some(input) => Ok(input),
             None => tidegate_commands::parse(name, &text, &changes, &asked),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Work that runs without the interpreter's lock, and that Ctrl-C ends.
+//! Runs work without the interpreter's lock, and ends it on Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,15 +12,15 @@ use pyo3::prelude::*;
 /// The time between two checks for signals.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The stack of a program's first thread, on which the command line does the same work.
+/// The stack size of a program's main thread, on which the command line does the same work.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs `work` on a thread of its own, without the interpreter's lock, and returns its result. The
+/// Runs `work` on a separate thread, without the interpreter's lock, and returns its result. The
 /// work must not use Python.
 ///
 /// # Errors
-/// The exception of a signal's handler, for example `KeyboardInterrupt`. The flag that `work` got
-/// is then set. Work that does not look at it continues in the background, and its result is
+/// The exception of a signal handler, such as `KeyboardInterrupt`. The flag that `work` got is then
+/// set. If the work does not check the flag, it continues in the background, and its result is
 /// dropped.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
@@ -30,7 +30,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     let (sender, mut results) = sync_channel(1);
     let flag = cancelled.clone();
     let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-        // The receiver is gone after an interruption.
+        // After an interruption, the receiver is gone.
         let _ = sender.send(work(&flag));
     })?;
     loop {

@@ -2,8 +2,8 @@
 //! The native half of the Python package `tidegate`: drives, workloads, processors, proofs and
 //! simulations.
 //!
-//! Results cross the border as the JSON of the commands; the Python half makes objects and frames
-//! from it. Python computes nothing that these crates can compute.
+//! Results are passed to Python as the JSON of the commands; the Python half makes objects and data
+//! frames from it. Python computes nothing that these crates can compute.
 
 mod drive;
 mod fault;

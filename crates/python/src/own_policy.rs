@@ -117,17 +117,17 @@ matched_by_position! {
     Notice: "task", "report";
 }
 
-/// A policy whose decisions a Python object makes. The first exception ends the run.
+/// A policy that takes its decisions from a Python object. The first exception ends the run.
 pub(crate) struct OwnPolicy {
     object: Py<PyAny>,
-    /// The requests that may be dispatched: a policy that sends another would break the host.
+    /// The requests that may be dispatched; the host would fail on any other request.
     queued: HashSet<u64>,
     failure: Rc<RefCell<Option<PyErr>>>,
 }
 
 impl OwnPolicy {
-    /// Wraps an object with the methods `observe(now_ns, event)` and `decide(now_ns)`; the first
-    /// exception goes to `failure`.
+    /// Wraps an object with the methods `observe(now_ns, event)` and `decide(now_ns)`. The first
+    /// exception is stored in `failure`.
     pub(crate) fn new(object: Py<PyAny>, failure: Rc<RefCell<Option<PyErr>>>) -> Self {
         Self { object, queued: HashSet::new(), failure }
     }
@@ -159,7 +159,7 @@ impl OwnPolicy {
                     };
                     Py::new(py, Notice { task: task.0, report })?.into_any()
                 }
-                // A simulation has one plan.
+                // The plan never changes during a simulation.
                 Event::Reconfigure(_) => return Ok(()),
             };
             self.object.call_method1(py, "observe", (now.ns(), event)).map(|_| ())
@@ -255,7 +255,7 @@ impl Request {
     }
 }
 
-/// The rules that a policy can declare.
+/// The names of the rules that a policy can declare.
 const RULES: [&str; 5] =
     ["work_conserving", "one_at_a_time", "release_order", "due_order", "class_order"];
 

@@ -138,8 +138,8 @@ pub(crate) fn read_processor_profile(path: PathBuf) -> PyResult<String> {
     Ok(content.to_string())
 }
 
-/// Returns a run's length: more than nothing, and at most 100 years, so that times computed from it
-/// are in range.
+/// Returns the length of a run if it is above zero and at most 100 years, so that times computed
+/// from it are in range.
 fn span(ns: u64) -> PyResult<Duration> {
     const YEARS_100: u64 = 100 * 365 * 86_400 * 1_000_000_000;
     match ns {

@@ -16,7 +16,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the cell with this index, if the lists of an entry's ways are adjacent.
+    /// Returns the cell with this index, where the cells of one entry are adjacent.
     ///
     /// # Panics
     /// If `ways` is 0.
@@ -26,7 +26,7 @@ impl Cell {
     }
 }
 
-/// Numbers entries and ways from 1, as tables do.
+/// Formats the cell for readers, with entries and ways numbered from 1.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "entry {}", self.entry + 1)?;
@@ -41,7 +41,7 @@ impl fmt::Display for Cell {
 mod tests {
     use super::*;
 
-    /// The 83rd list of a table of drains from three starts belongs to 28 requests.
+    /// In a table of drains from three starts, the 83rd list belongs to entry 28.
     #[test]
     fn lists_of_several_ways_are_named_by_entry_and_way() {
         assert_eq!(Cell::of(82, 3).to_string(), "entry 28 (way 2 of 3)");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The conclusions that a given number of samples allows about the longest service time.
 //!
-//! All of k independent samples lie at or below the quantile q with probability `q^k`. So their
-//! maximum lies above q with confidence `c = 1 - q^k`: more samples show that the maximum exceeds
-//! a higher quantile. Nothing here says how much longer the longest time can be; only a bound
-//! proven for the device says that.
+//! All of k independent samples are at or below the quantile q with probability `q^k`. So their
+//! maximum is above q with confidence `c = 1 - q^k`: with more samples, it exceeds a higher
+//! quantile with the same confidence. This does not bound how much longer the longest time can be;
+//! only a proven bound of the device does.
 
 use crate::float::{ceil, of as float};
 
@@ -19,16 +19,16 @@ pub const CONFIDENCE: f64 = 0.99;
 /// source.
 ///
 /// # Source
-/// Stanovich, dissertation, 7.4.2. This is the two-sided share. The text means service times below
-/// four standard deviations above the mean: that share is 99.996833 %, which needs twice as many
-/// samples (145,404).
+/// Stanovich, dissertation, 7.4.2. This is the two-sided share. The text means service times no
+/// longer than the mean plus four standard deviations: that share is 99.996833 %, which needs twice
+/// as many samples (145,404).
 pub const FOUR_SIGMA: f64 = 0.999_936_66;
 
-/// The share of a normal distribution below four standard deviations above its mean.
+/// The share of a normal distribution below its mean plus four standard deviations.
 pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
 
-/// Returns how many samples are needed so that at least one lies above the quantile `quantile`
-/// with confidence `confidence`.
+/// Returns how many samples are needed so that at least one is above the quantile `quantile` with
+/// confidence `confidence`.
 ///
 /// # Equation
 /// `k = log(1 - c) / log(q)`, rounded up: 99 % at [`FOUR_SIGMA`] gives 72,703.26, so
@@ -69,7 +69,7 @@ pub fn quantile_exceeded(samples: u32, confidence: f64) -> f64 {
     (1.0 - confidence).powf(1.0 / f64::from(samples))
 }
 
-/// One, in parts per billion.
+/// The number 1 in parts per billion.
 const WHOLE_PPB: u32 = 1_000_000_000;
 
 /// The largest sample count for which exceedances are computed. No measurement is that long, but
@@ -116,12 +116,12 @@ pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u3
     Some(of_count(samples).max(of_count(samples + 1)))
 }
 
-/// Returns the epsilon of [`exceedance_ppb`], in parts per billion, for exactly `samples` samples;
-/// the bound is for the sample that `above` of them exceed.
+/// Returns the epsilon of [`exceedance_ppb`], in parts per billion, for exactly `samples` samples:
+/// the bound for the sample that `above` of them exceed.
 ///
 /// Bisection works because the probability falls as epsilon grows.
 pub fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
-    // Floats of this size err by less than one part in a million, so ask for that much more.
+    // The error of the logarithm's sum is below one part in a million, so the search allows for it.
     let wanted = (f64::from(doubt_ppb) / f64::from(WHOLE_PPB)).ln() - 1e-6;
     let (mut too_small, mut enough) = (0, WHOLE_PPB);
     while too_small + 1 < enough {
@@ -149,11 +149,11 @@ fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
     sum
 }
 
-/// Returns a sentence for people: what `samples` samples of each table entry show.
+/// Returns a sentence for readers about what `samples` samples of each table entry show.
 ///
-/// The sentence holds for each entry separately. The maxima of all m entries lie above a quantile
-/// at the same time, with the same confidence, only for the lower quantile
-/// `q = ((1 - c) / m)^(1 / n)`: for 32 entries and 1,000 samples, 99.19 % instead of 99.54 %.
+/// The sentence holds for each entry separately. The maxima of all m entries together are above a
+/// quantile with the same confidence only for the lower quantile `q = ((1 - c) / m)^(1 / n)`: for
+/// 32 entries and 1,000 samples, 99.19 % instead of 99.54 %.
 ///
 /// # Panics
 /// If there are no samples.
@@ -224,18 +224,20 @@ mod tests {
         assert!((369_042_000..369_044_000).contains(&of_ten), "{of_ten}");
         let of_one = exceedance_of_rank(1, 0, doubt);
         assert!((990_000_000..990_000_020).contains(&of_one), "{of_one}");
-        // The smaller of two: (1 - e)^2 + 2 e (1 - e) = 1 - e^2 = 0.01, e = 0.99498743.
+        // For the smaller of two samples: (1 - e)^2 + 2 e (1 - e) = 1 - e^2 = 0.01, so e =
+        // 0.99498743.
         let smaller = exceedance_of_rank(2, 1, doubt);
         assert!((994_987_430..994_987_480).contains(&smaller), "{smaller}");
-        // p50 of 4 is rank 2, two above; p50 of 5 is rank 3, two above: the worse counts.
+        // The median of 4 samples is rank 2, with two above; of 5 samples, rank 3 with two above.
+        // The larger epsilon of both counts.
         assert_eq!(
             exceedance_ppb(4, 500_000, doubt),
             Some(exceedance_of_rank(4, 2, doubt).max(exceedance_of_rank(5, 2, doubt)))
         );
     }
 
-    /// More samples or more doubt lower the bound, a lower rank raises it; it is never below the
-    /// share beyond the level.
+    /// More samples or more doubt lower the bound, and a lower rank raises it. The bound is never
+    /// below the share beyond the level.
     #[test]
     fn exceedances_are_monotone_and_never_below_the_level() {
         let doubt = 10_000_000;
@@ -248,16 +250,16 @@ mod tests {
                 assert!(exceedance > beyond_ppb, "{samples} {level_ppm}: {exceedance}");
             }
         }
-        // Ten of 10,000 lie above p99.9. A Poisson variable of mean 20.14 is at most ten with
-        // probability 1 %.
+        // Ten of 10,000 samples are above p99.9. A Poisson variable with mean 20.14 is at most ten
+        // with probability 1 %.
         let usual = exceedance_ppb(10_000, 999_000, doubt).unwrap();
         assert!((2_000_000..2_020_000).contains(&usual), "{usual}");
         assert_eq!(exceedance_ppb(u64::MAX, 999_000, doubt), None);
     }
 
-    /// Goal: the statement is right as often as it claims. Method: samples x of a uniform
-    /// distribution, exceeded with probability 1 - x. Canary: a tenth of the claim fails nearly
-    /// always.
+    /// Goal: the claim is correct at least as often as it states. Method: samples x of a uniform
+    /// distribution, which are exceeded with probability 1 - x. Canary: a tenth of the claim fails
+    /// nearly always.
     #[test]
     fn the_claim_holds_as_often_as_it_says() {
         use rand::{RngExt, SeedableRng};
@@ -278,7 +280,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The needed and the sufficient number are the same, for every confidence and quantile.
+        /// The number of samples that is needed is also sufficient, for every confidence and
+        /// quantile.
         #[test]
         fn needed_samples_are_just_sufficient(
             confidence in 0.01..0.9999_f64,
@@ -286,7 +289,7 @@ mod tests {
         ) {
             let quantile = quantile_exceeded(samples, confidence);
             let needed = samples_needed(confidence, quantile);
-            // The two roundings of a float may differ in the last place.
+            // The roundings of the two floats can differ in the last place.
             assert!(needed.abs_diff(u64::from(samples)) <= 1, "{needed} {samples}");
         }
     }

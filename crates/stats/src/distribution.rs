@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Distributions of times: exact count, extremes and mean; quantiles to three digits.
+//! Distributions of times with exact count, extremes and mean, and with quantiles to three digits.
 //!
 //! # Memory
 //! ```text
@@ -8,29 +8,29 @@
 //!                                 80 KiB up to 0.5 s, 130 KiB up to an hour
 //!   Beforehand                    132 KiB at once, and recording takes none
 //! ```
-//! A hundred thousand tasks that release a few jobs each need little more than their names.
+//! A hundred thousand tasks with a few jobs each need little more memory than their names.
 
 use hdrhistogram::Histogram;
 use tidegate_model::Duration;
 
-/// When a run allocates its memory.
+/// The choice of when a run allocates its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
-    /// Allocates as the run proceeds, no more than it needs.
+    /// Allocates during the run, only as much as it needs.
     AsNeeded,
-    /// Allocates before the first release, so that nothing is allocated while deadlines pass. A run
-    /// still allocates if more requests are outstanding than in any workload that the device can
-    /// serve.
+    /// Allocates before the first release, so that nothing is allocated while deadlines pass.
+    /// Allocation can still occur if more requests are outstanding than in any workload that the
+    /// device can serve.
     Beforehand,
 }
 
 /// The number of digits that quantiles resolve.
 const DIGITS: u8 = 3;
 
-/// The longest time that quantiles resolve if memory is allocated beforehand.
+/// The longest time that quantiles resolve if memory is allocated beforehand: one hour.
 const RESOLVED_MAX: Duration = Duration::from_ms(3_600_000);
 
-/// The number of times kept one by one before a histogram replaces them.
+/// The largest number of times that are kept individually; with more, a histogram replaces them.
 const FEW_MAX: usize = 64;
 
 /// A distribution of recorded times.
@@ -47,7 +47,7 @@ pub struct Distribution {
 #[derive(Debug, Clone, PartialEq)]
 enum Times {
     Few(Vec<u64>),
-    /// 32-bit counters: no run records 4 billion equal times.
+    /// A histogram with 32-bit counters: no run records 4 billion equal times.
     Many(Histogram<u32>),
 }
 
@@ -64,7 +64,7 @@ impl Times {
     }
 }
 
-/// Returns a growing histogram of these times.
+/// Returns a histogram of these times that grows as needed.
 fn histogram_of(times: &[u64]) -> Histogram<u32> {
     let mut histogram = Histogram::new(DIGITS).expect("digits that the histogram allows");
     for &ns in times {
@@ -73,7 +73,7 @@ fn histogram_of(times: &[u64]) -> Histogram<u32> {
     histogram
 }
 
-/// Counts a time. A histogram of fixed size counts a longer time as the longest that it resolves.
+/// Counts a time. A histogram of fixed size counts any longer time as the longest that it resolves.
 fn count_in(histogram: &mut Histogram<u32>, ns: u64) {
     if histogram.record(ns).is_err() {
         histogram.saturating_record(ns);
@@ -124,7 +124,7 @@ impl Distribution {
         (self.count > 0).then_some(self.highest)
     }
 
-    /// Returns the exact mean, rounded down to a nanosecond.
+    /// Returns the mean, rounded down to whole nanoseconds.
     ///
     /// # Panics
     /// Never: the mean is at most the longest time.
@@ -133,8 +133,8 @@ impl Distribution {
         Some(Duration::from_ns(u64::try_from(mean_ns).expect("at most the longest")))
     }
 
-    /// Returns the time that `share_ppm` parts per million of the times did not exceed: to three
-    /// digits, rounded up, and never beyond the exact extremes.
+    /// Returns the time that `share_ppm` parts per million of the times did not exceed. It is
+    /// rounded up to three digits, but never beyond the exact extremes.
     pub fn quantile(&self, share_ppm: u32) -> Option<Duration> {
         let edge = match &self.times {
             Times::Few(few) => quantile_in(&histogram_of(few), share_ppm),
@@ -143,9 +143,9 @@ impl Distribution {
         Some(edge.clamp(self.min()?, self.max()?))
     }
 
-    /// Returns the recorded times as steps in rising order. A step is a time and the number of
-    /// recorded times above the previous step that do not exceed this one. The times are rounded up
-    /// to three digits, except the last, which is exactly the longest time.
+    /// Returns the recorded times as steps in ascending order. A step is a time and the number of
+    /// recorded times that are above the previous step and do not exceed this one. The times are
+    /// rounded up to three digits, except the last, which is exactly the longest time.
     pub fn steps(&self) -> Vec<(Duration, u64)> {
         let whole;
         let histogram = match &self.times {
@@ -226,8 +226,8 @@ mod tests {
         }
     }
 
-    /// Goal: figures do not depend on when memory is allocated. Method: records as many times as
-    /// are kept one by one, and then one more.
+    /// Goal: figures do not depend on when memory is allocated. Method: records exactly as many
+    /// times as are kept individually, and then one more.
     #[test]
     fn quantiles_do_not_depend_on_when_memory_is_taken() {
         for count in [1, 2, 7, 64, 65, 200] {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests whether a device became slower or faster during its measurement: does the first third of
-//! an entry's samples differ from the last?
+//! Tests whether a device became slower or faster during its measurement, by comparing the first
+//! third of an entry's samples with the last third.
 //!
-//! Each entry gets two comparisons, neither of which assumes a distribution: one compares the
-//! ranks of all samples, the other counts how many of the longest samples each part has. A device
-//! that warms up shows in the first; a cache that fills, or garbage collection that begins, often
-//! shows only in the second. With two comparisons for each of many entries some differ by chance:
-//! Holm's procedure keeps the probability of any finding on a steady device at or below
+//! Each entry gets two comparisons, neither of which assumes a distribution: one compares the ranks
+//! of all samples, the other counts how many of the longest samples each part has. A device that
+//! warms up shows in the first comparison. A cache that fills, or garbage collection that begins,
+//! often shows only in the second. With two comparisons for each of many entries, some differ by
+//! chance; Holm's procedure keeps the probability of any finding on a steady device at or below
 //! [`FALSE_ALARM`].
 
 use std::fmt;
@@ -17,43 +17,43 @@ use crate::cell::Cell;
 use crate::float;
 use crate::order_statistics::quantile;
 
-/// The largest probability of a finding on a steady device.
+/// The maximum probability of a finding on a steady device.
 pub const FALSE_ALARM: f64 = 0.01;
 
-/// Entries with fewer samples are not compared. With 20 samples in each part the normal
-/// approximation is good.
+/// The number of samples below which an entry is not compared. With 20 samples in each part, the
+/// normal approximation is good.
 pub const SAMPLES_MIN: usize = 60;
 
-/// The first and the last of three parts are compared: the most sensitive choice if the change is
-/// steady.
+/// The number of parts; the first and the last are compared. Three parts are the most sensitive
+/// choice for a steady change.
 const PARTS: usize = 3;
 
-/// The second comparison counts samples above this quantile of both parts.
+/// The second comparison counts the samples above this quantile of both parts together.
 const LONGEST_PPM: u32 = 950_000;
 
 const MEDIAN_PPM: u32 = 500_000;
 
-/// The kind of change in an entry.
+/// The kind of change in an entry's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// All samples.
+    /// A change of all samples, shown by the median.
     Samples,
-    /// The longest twentieth of the samples.
+    /// A change of the longest twentieth of the samples, shown by the 95 % quantile.
     Longest,
 }
 
-/// A difference that chance does not explain.
+/// A difference between the first and the last third that chance does not explain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// The cell that changed.
     pub cell: Cell,
     /// The kind of change.
     pub change: Change,
-    /// Median or 95 % quantile of the first third.
+    /// The median or the 95 % quantile of the first third.
     pub first: Duration,
     /// The same quantile of the last third.
     pub last: Duration,
-    /// `last - first` in per cent of `first`, never below -100.
+    /// The difference `last - first` in per cent of `first`, never below -100.
     pub percent: f64,
     /// The probability of this difference, or a larger one, on a steady device.
     pub p: f64,
@@ -79,7 +79,7 @@ pub struct Drift {
 /// # Source
 /// H. Mann and D. Whitney, "On a test of whether one of two random variables is stochastically
 /// larger than the other", 1947; S. Holm, "A simple sequentially rejective multiple test
-/// procedure", 1979, which holds however the entries depend on each other.
+/// procedure", 1979, which is valid for any dependence between the entries.
 ///
 /// # Assumptions
 /// Samples of an entry are independent; [`crate::independence`] tests this. Dependent samples
@@ -110,8 +110,8 @@ pub fn compare(times: &[Vec<Duration>], ways: usize) -> Drift {
     Drift { compared, too_short, shifts: holm(all, |shift| shift.p) }
 }
 
-/// Applies Holm's procedure: of m differences sorted by p, the i-th (from 0) is kept if its p is
-/// at most `level / (m - i)` and all before it are kept.
+/// Applies Holm's procedure: of m differences sorted by p, the i-th (from 0) is kept if its p is at
+/// most `level / (m - i)` and all differences before it are kept.
 pub(crate) fn holm<T>(mut found: Vec<T>, p: impl Fn(&T) -> f64) -> Vec<T> {
     found.sort_by(|a, b| p(a).total_cmp(&p(b)));
     let count = found.len();
@@ -122,7 +122,7 @@ pub(crate) fn holm<T>(mut found: Vec<T>, p: impl Fn(&T) -> f64) -> Vec<T> {
     found
 }
 
-/// Makes both comparisons of an entry.
+/// Makes both comparisons for an entry.
 fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     let third = times.len() / PARTS;
     let sorted = |part: &[Duration]| {
@@ -144,7 +144,7 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
 }
 
 /// Returns the probability that the ranks of a steady device's samples differ at least this much
-/// (Mann and Whitney).
+/// (Mann and Whitney's test).
 ///
 /// # Equation
 /// `U = #{(a, b): a < b} + #{a = b} / 2` has mean `n m / 2` and variance
@@ -176,13 +176,14 @@ fn rank_p(first: &[Duration], last: &[Duration]) -> f64 {
     libm::erfc(distance / (2.0 * variance).sqrt())
 }
 
-/// Returns the probability that the two parts share the longest samples at least this unequally.
+/// Returns the probability that the longest samples are divided at least this unequally between the
+/// two parts.
 ///
 /// # Equation
-/// k of N samples lie above the quantile of all. On a steady device every choice of which samples
-/// are in the last part is equally likely, so the number x of the k that are there is
-/// hypergeometric: `P(x) = C(k, x) C(N - k, m - x) / C(N, m)`; the result is twice the smaller of
-/// `P(<= x)` and `P(>= x)`. Exact, ties included.
+/// k of N samples are above the quantile of both parts. On a steady device, every choice of which
+/// samples are in the last part is equally likely. So the number x of the k that are there is
+/// hypergeometric: `P(x) = C(k, x) C(N - k, m - x) / C(N, m)`. The result is twice the smaller of
+/// `P(<= x)` and `P(>= x)`. It is exact, ties included.
 ///
 /// # Shape
 /// Both slices are ascending and not empty.
@@ -209,7 +210,7 @@ fn ln_choose(n: usize, k: usize) -> f64 {
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
-/// Writes one sentence. Finding nothing is not reported as proof of a steady device.
+/// Writes one sentence. A result without findings is not reported as proof of a steady device.
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { compared, too_short, shifts } = self;
@@ -236,7 +237,7 @@ impl fmt::Display for Drift {
 }
 
 impl Shift {
-    /// Returns by what factor the time grew or shrank; doubling and halving both give 2.
+    /// Returns the factor by which the time grew or shrank; doubling and halving both give 2.
     pub fn factor(&self) -> f64 {
         let [first, last] = [self.first, self.last].map(|time| float::of(time.ns()).max(1.0));
         (last / first).max(first / last)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Extreme values: how long an unmeasured time can be, if it comes from the same distribution as
-//! the measured ones. An estimate, never a bound.
+//! Extreme values: estimates how long an unmeasured time can be if it comes from the same
+//! distribution as the measured ones. The result is an estimate, never a bound.
 //!
 //! Two methods are applied: maxima of blocks of samples tend to a generalised extreme-value
-//! distribution, excesses over a high threshold to a generalised Pareto distribution. A test checks
-//! whether the samples are near enough to that limit; if not, the result is a reason and no
-//! estimate. The dissertation's figure 7.7 shows what happens without a test: a hard disk's times
-//! were longer than a fitted, untested Gumbel distribution predicted.
+//! distribution, and excesses over a high threshold tend to a generalised Pareto distribution. A
+//! test checks whether the samples are close enough to that limit; if not, there is a reason
+//! instead of an estimate. The dissertation's figure 7.7 shows the consequence of omitting the
+//! test: a hard disk's times were longer than a fitted, untested Gumbel distribution predicted.
 //!
 //! Source: S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, chapters
 //! 3 and 4; on execution times J. Hansen, S. Hissam, G. Moreno, "Statistical-based WCET
@@ -38,25 +38,25 @@ pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, LevelRange, 
 /// Two estimates disagree if the longer exceeds the shorter by more than this share.
 pub const DISAGREEMENT: f64 = 0.2;
 
-/// The least default threshold, in ppm of the samples: the highest twentieth.
+/// The lowest default threshold, in ppm of the samples: it leaves the highest twentieth.
 const THRESHOLD_PPM_MIN: u32 = 950_000;
 
-/// The maximum number of excesses that the default threshold leaves. Beyond that number a higher
-/// threshold, nearer to what the theory needs, is better than more excesses.
+/// The maximum number of excesses that the default threshold leaves. With more samples, a higher
+/// threshold, which is nearer to the limit that the theory needs, is better than more excesses.
 const EXCESSES_MAX: u64 = 1_000;
 
-/// How a tail is estimated.
+/// The parameters of the estimate of a tail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailParams {
-    /// Samples in a block; `None` for the square root of the number of samples, so that more
-    /// samples give both larger blocks, which the theory needs, and more of them, which the fit
+    /// The number of samples in a block; `None` for the square root of the number of samples. More
+    /// samples then give both larger blocks, which the theory needs, and more blocks, which the fit
     /// needs.
     pub block: Option<u32>,
-    /// The quantile that is the threshold, in ppm; `None` for 95 %, or a higher quantile that
-    /// leaves at most 1,000 excesses.
+    /// The level of the threshold, in ppm of the samples; `None` for 95 %, or for a higher level
+    /// that leaves at most 1,000 excesses.
     pub threshold_ppm: Option<u32>,
-    /// The estimate is the time that one sample exceeds with this probability; `None` for one in
-    /// the number of samples, see [`Tails::estimate`].
+    /// The probability with which one sample exceeds the estimated time; `None` for one in the
+    /// number of samples, see [`Tails::estimate`].
     pub exceedance: Option<f64>,
     /// The seed of the replicates that test the fits.
     pub seed: u64,
@@ -90,7 +90,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Returns whether both laws have too few samples.
+    /// Returns whether both methods have too few values.
     pub fn is_too_few(&self) -> bool {
         let is_it = |tail: &Tail| matches!(tail, Tail::Refused(_, Refusal::TooFew { .. }));
         is_it(&self.blocks) && is_it(&self.excesses)
@@ -99,31 +99,31 @@ impl Tails {
     /// Estimates the tail of `times`, given in the order in which they were taken.
     ///
     /// The default level is one in n, as rare as the longest of n samples. Its range is the 95 %
-    /// profile-likelihood range, calibrated by the replicates. Checked on the seven built-in
-    /// mechanical drives: with 100 sets of 1,000 single reads on each, the level that 1 in 1,000 of
-    /// 2,000,000 reads exceeded lay above 35 and below 15 of 1,347 ranges, so 96 % contained it.
+    /// profile-likelihood range, calibrated by the replicates. It was checked on the seven built-in
+    /// mechanical drives. With 100 sets of 1,000 single reads on each, the level that 1 in 1,000 of
+    /// 2,000,000 reads exceeded was above 35 and below 15 of 1,347 ranges, so 96 % contained it.
     /// The point estimate alone was too low in 67 % of cases. With 16 sets of 10,000 reads on each
     /// of six drives, 166 of 180 ranges (92 %) contained the level of 1 in 10,000.
     ///
-    /// Rarer levels are estimated only on request: an event rarer than one in n was probably never
-    /// seen, and no range computed from the samples contains its time. One of the drives
-    /// occasionally retries a read: 1 in 10,000 of its reads takes longer than 14.4 ms, 1 in
-    /// 100,000 longer than 26 ms. From 10,000 reads the range of the latter ended too low in 28 of
-    /// 28 cases. On drives without this behaviour ranges for one in 10 n are as good as those for
-    /// one in n.
+    /// Rarer levels are estimated only on request: an event rarer than one in n was probably not
+    /// observed, and then no range computed from the samples contains its time. One of the drives
+    /// occasionally retries a read: 1 in 10,000 of its reads takes longer than 14.4 ms, and 1 in
+    /// 100,000 longer than 26 ms. Computed from 10,000 reads, the range of the latter was too low
+    /// in 28 of 28 cases. On drives without this behaviour, ranges for one in 10 n are as good as
+    /// those for one in n.
     ///
     /// For the level of 1 in 10,000, estimated from 1,000 reads, a simpler range (the quantiles of
-    /// the replicates' levels) contained the level in only 322 of 480 cases, the calibrated
+    /// the replicates' levels) contained the level in only 322 of 480 cases, and the calibrated
     /// likelihood range in 456.
     ///
     /// # Assumptions
-    /// Samples are independent and of one distribution: [`crate::drift`] and
-    /// [`crate::independence`] detect some violations. Both laws hold beyond the samples only in
-    /// the limit of large blocks and high thresholds; the goodness test sees only the samples.
+    /// Samples are independent and from one distribution: [`crate::drift`] and
+    /// [`crate::independence`] detect some violations. Beyond the samples, both laws are valid only
+    /// in the limit of large blocks and high thresholds; the goodness test sees only the samples.
     ///
     /// # Panics
-    /// If the exceedance does not lie between 0 and 1, a block is empty or the threshold is above
-    /// a million ppm.
+    /// If the exceedance is not between 0 and 1, a block is empty, or the threshold is above a
+    /// million ppm.
     ///
     /// # Complexity
     /// O(n log n), plus 200 fits each to about root n maxima and to at most 1,000 excesses, twice
@@ -161,8 +161,8 @@ fn default_block(samples: usize) -> u32 {
     u32::try_from(samples.isqrt()).unwrap_or(u32::MAX).max(1)
 }
 
-/// Returns the quantile above which a twentieth of the samples or [`EXCESSES_MAX`] samples lie,
-/// whichever is fewer.
+/// Returns the level, in ppm, above which a twentieth of the samples or [`EXCESSES_MAX`] samples
+/// remain, whichever is fewer.
 fn default_threshold_ppm(samples: usize) -> u32 {
     let samples = u64::try_from(samples).expect("a length fits");
     let above_ppm = (EXCESSES_MAX * 1_000_000).checked_div(samples).unwrap_or(1_000_000);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Converts counts and times to floats for statistics, and back. No other module converts either
-//! way. Conversion back to a time rounds up, as all measured times do.
+//! Converts counts and times to floats for statistics, and back. No other module does such
+//! conversions. Converting back to a time rounds up, as all measured times do.
 
 use tidegate_model::Duration;
 
 /// 2^53: floats represent every integer up to here.
 const EXACT_MAX: u64 = 1 << 53;
 
-/// Converts a count or a time in ns to a float: exact up to 2^53 (104 days), to 1 in 10^16
-/// beyond.
+/// Converts a count or a time in ns to a float. The result is exact up to 2^53 (104 days), and
+/// within 1 part in 10^16 beyond.
 #[expect(clippy::cast_precision_loss, reason = "statistics do not turn on one part in 10^16")]
 pub fn of(count: u64) -> f64 {
     count as f64
@@ -22,8 +22,8 @@ pub fn of_length(length: usize) -> f64 {
     of(u64::try_from(length).expect("a length fits"))
 }
 
-/// Converts a number of ns to a time, rounded up and not below 0; `None` for NaN and where floats
-/// of that size do not represent every integer.
+/// Converts a number of ns to a time, rounded up and at least 0; `None` for NaN, and for numbers
+/// too large for floats to represent every integer.
 pub fn duration_ceil(ns: f64) -> Option<Duration> {
     (ns <= of(EXACT_MAX)).then(|| Duration::from_ns(ceil(ns)))
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests whether a sample predicts the next: do long times follow long ones more often than by
-//! chance?
+//! Tests whether a sample predicts the next one: whether long times follow long times more often
+//! than by chance.
 //!
-//! If they do, statements about "n independent samples" are too confident: n dependent samples
-//! carry less information. The test compares the ranks of each sample of an entry and of the next
-//! one, so it assumes no distribution; Holm's procedure keeps the probability of any finding in
-//! independent samples at or below [`crate::drift::FALSE_ALARM`]. It does not detect patterns
-//! that repeat after more than one sample, or only among the longest.
+//! If they do, statements about "n independent samples" are too confident, because n dependent
+//! samples carry less information. The test compares the ranks of each sample of an entry and of
+//! the next one, so it assumes no distribution. Holm's procedure keeps the probability of any
+//! finding in independent samples at or below [`crate::drift::FALSE_ALARM`]. The test does not
+//! detect patterns that repeat after more than one sample, or that occur only among the longest
+//! samples.
 
 use std::fmt;
 
@@ -19,10 +20,10 @@ use crate::float;
 /// An entry whose samples depend on the samples before them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dependence {
-    /// The cell.
+    /// The cell whose samples are dependent.
     pub cell: Cell,
-    /// The rank correlation of a sample and the next: 1 if they rise and fall together, 0 if they
-    /// are independent.
+    /// The rank correlation of a sample and the next one: 1 if they rise and fall together, 0 if
+    /// they are independent.
     pub correlation: f64,
     /// The number of samples.
     pub samples: u64,
@@ -46,16 +47,17 @@ pub struct Independence {
 }
 
 impl Dependence {
-    /// Returns roughly how many independent samples carry as much information as these, rounded
-    /// down.
+    /// Returns approximately how many independent samples carry as much information as these,
+    /// rounded down.
     ///
     /// # Equation
-    /// `n (1 - r) / (1 + r)`, n itself for r < 0, and at least one.
+    /// `n (1 - r) / (1 + r)`, at least one; n itself for r < 0.
     ///
     /// # Source
     /// G. Bayley and J. Hammersley, "The 'effective' number of independent observations in an
-    /// autocorrelated time series", 1946, for samples that each depend only on the one before
-    /// (autoregressive of order 1). It holds for a mean; for a maximum it is a hint.
+    /// autocorrelated time series", 1946, for samples that each depend only on the previous one
+    /// (autoregressive of order 1). The equation is derived for a mean; for a maximum it is only an
+    /// indication.
     pub fn effective(&self) -> u64 {
         let ratio = (1.0 - self.correlation) / (1.0 + self.correlation);
         let effective = float::of(self.samples) * ratio;
@@ -69,15 +71,15 @@ impl Independence {
         self.dependent.iter().max_by(|a, b| a.correlation.total_cmp(&b.correlation))
     }
 
-    /// Returns whether some entry's samples carry the information of less than half their number.
-    /// A disk's inherent dependence is weaker: its arm stays at the last request, so single
-    /// requests at random positions have a correlation of 0.03 to 0.12 on the simulated disks.
+    /// Returns whether any entry's samples carry the information of less than half their number. A
+    /// disk's inherent dependence is weaker: its arm stays at the last request, so single requests
+    /// at random positions have a correlation of 0.03 to 0.12 on the simulated disks.
     pub fn is_grave(&self) -> bool {
         self.worst().is_some_and(|worst| worst.effective() < worst.samples / 2)
     }
 }
 
-/// Compares each sample with the next.
+/// Compares each sample with the next one.
 ///
 /// # Equation
 /// With the distances d of the ranks from their mean, where ties share their mean rank,
@@ -92,7 +94,7 @@ impl Independence {
 /// see [`crate::drift`].
 ///
 /// # Assumptions
-/// Samples are of one distribution: this test also finds a device that drifts.
+/// Samples come from one distribution: this test also flags a device that drifts.
 ///
 /// # Shape
 /// `times[c]` holds the samples of cell c in the order in which they were taken; the cells of an
@@ -137,14 +139,14 @@ fn distances(times: &[Duration]) -> Vec<f64> {
     times.iter().map(distance).collect()
 }
 
-/// Returns the correlation of each distance with the next, and the probability of one at least this
-/// strong.
+/// Returns the correlation of each distance with the next, and the probability of a correlation at
+/// least this strong.
 fn correlation(distances: &[f64]) -> (f64, f64) {
     let count = float::of_length(distances.len());
     let sum = |power: i32| distances.iter().map(|distance| distance.powi(power)).sum::<f64>();
     let squares = sum(2);
     if squares <= 0.0 {
-        // Equal samples: nothing predicts the next.
+        // All samples are equal, so no sample predicts the next one.
         return (0.0, 1.0);
     }
     let products: f64 = distances.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -154,13 +156,13 @@ fn correlation(distances: &[f64]) -> (f64, f64) {
     (correlation, libm::erfc(distance / (deviation * std::f64::consts::SQRT_2)))
 }
 
-/// Returns the variance over all orders; `fourth` is the fourth power sum divided by the square
-/// of the second.
+/// Returns the variance of r over all orders. `fourth` is the sum of fourth powers divided by the
+/// square of the sum of squares.
 fn variance(count: f64, fourth: f64) -> f64 {
     (1.0 - fourth) / count + (1.0 - 2.0 * fourth) / (count * (count - 1.0)) - 1.0 / (count * count)
 }
 
-/// Writes one sentence. Finding nothing is not reported as proof of independence.
+/// Writes one sentence. A result without findings is not reported as proof of independence.
 impl fmt::Display for Independence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { compared, too_short, dependent } = self;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Statistics of measured times: distributions, order statistics, the claims that samples
-//! support, extremes, and tests for independence and one distribution.
+//! Statistics of measured times: distributions, order statistics, the conclusions that samples
+//! support, extremes, and tests for independence and for a common distribution.
 //!
-//! This crate measures nothing and knows nothing about disks.
+//! This crate measures nothing and contains nothing specific to disks.
 
 pub mod cell;
 pub mod confidence;

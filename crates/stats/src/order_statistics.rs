@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Exact order statistics: every sample is kept, nothing is interpolated.
+//! Exact order statistics: every sample is kept, and nothing is interpolated.
 
 use tidegate_model::Duration;
 use tidegate_model::drive_file::MeasuredTable;
 
-/// A million ppm: the whole.
+/// The whole, in parts per million.
 const WHOLE_PPM: u64 = 1_000_000;
 
-/// The maximum and the quantiles of some samples.
+/// The maximum and the quantiles of a list of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// The longest.
+    /// The longest sample.
     pub highest: Duration,
     /// The quantiles, in the order of [`MeasuredTable::LEVELS_PPM`].
     pub quantiles: [Duration; MeasuredTable::LEVELS_PPM.len()],
@@ -29,7 +29,7 @@ impl Summary {
 }
 
 /// Returns the smallest sample that at least `level_ppm` parts per million of the samples do not
-/// exceed: rank `ceil(level * n)`, rounded up, so that a quantile is never understated.
+/// exceed. Its rank is `level * n` rounded up, so that a quantile is never understated.
 ///
 /// # Shape
 /// `sorted` is not empty and in ascending order.
@@ -70,7 +70,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The definition itself: enough samples are at or below the quantile, too few below it.
+        /// Checks the definition: enough samples are at or below the quantile, and too few are
+        /// below it.
         #[test]
         fn a_quantile_is_the_smallest_that_suffices(
             ns in proptest::collection::vec(0_u64..50, 1..200),

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rate at which times can exceed a table whose entries are maxima of finitely many samples.
+//! The rate at which times can exceed a table whose entries are maxima of a finite number of
+//! samples.
 //!
-//! Everything here is computed with integers and rounded so that the statement stays true: the
-//! probability up, the interval down.
+//! All results are computed with integers and rounded to the safe side: probabilities up, intervals
+//! down.
 
 use tidegate_model::Duration;
 
-/// One, in parts per 10^12.
+/// The number 1 in parts per 10^12.
 pub const WHOLE_PPT: u64 = 1_000_000_000_000;
 
-/// One, in parts per million.
+/// The number 1 in parts per million.
 const WHOLE_PPM: u32 = 1_000_000;
 
 /// The largest number of samples that counts: no measurement has more, but a file can claim any
 /// number.
 const SAMPLES_MAX: u64 = 1 << 40;
 
-/// The entries of a table with which the times in question are compared.
+/// The entries of a table that later times are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entries {
     /// One entry.
     One,
-    /// Any mixture of entries, for example of batches of different sizes.
+    /// Any mixture of entries, such as batches of different sizes.
     Mixture,
 }
 
 /// Returns an upper bound on the probability that a time exceeds its entry of the table, in parts
 /// per 10^12, rounded up by at most one part. The bound is wrong with probability at most
-/// `doubt_ppm`. For a mixture it bounds the mean of the entries' probabilities, with any weights.
+/// `doubt_ppm`. For a mixture, it bounds the mean of the entries' probabilities, for any weights.
 ///
 /// # Equation
 /// With n samples of each entry and doubt a:
@@ -45,7 +46,7 @@ pub enum Entries {
 /// do not depend on the samples.
 ///
 /// # Panics
-/// If there are no samples, or the doubt does not lie between 0 and 1.
+/// If there are no samples, or the doubt is not between 0 and 1.
 ///
 /// # Complexity
 /// 40 powers.
@@ -92,7 +93,7 @@ pub fn exceedance_ppt(samples: u64, doubt_ppm: u32, entries: Entries) -> u64 {
 /// # Panics
 /// If the exceedance is 0.
 pub fn interval(exceedance_ppt: u64, times_per_megasecond: u128) -> Option<Duration> {
-    /// The nanoseconds of 10^6 seconds.
+    /// The number of nanoseconds in 10^6 seconds.
     const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
     assert!(exceedance_ppt > 0, "an exceedance is never known to be 0");
     let rate = u128::from(exceedance_ppt).checked_mul(times_per_megasecond)?;
@@ -101,7 +102,7 @@ pub fn interval(exceedance_ppt: u64, times_per_megasecond: u128) -> Option<Durat
     Some(Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX)))
 }
 
-/// One, as a fixed-point number with 62 binary digits.
+/// The number 1 in fixed-point arithmetic with 62 fractional bits.
 const ONE: u128 = 1 << 62;
 
 fn share_ceil(part: u64, whole: u64) -> u128 {
@@ -112,7 +113,7 @@ fn share_floor(part: u64, whole: u64) -> u128 {
     (u128::from(part) << 62) / u128::from(whole)
 }
 
-/// Returns an upper bound of `base^exponent` for a base of at most one, by repeated squaring; each
+/// Returns an upper bound of `base^exponent` for a base of at most one, by repeated squaring. Each
 /// product is rounded up.
 fn power_ceil(mut base: u128, mut exponent: u64) -> u128 {
     let product = |a: u128, b: u128| (a * b).div_ceil(ONE);
@@ -135,8 +136,8 @@ mod tests {
 
     const DOUBT_PPM: u32 = 10_000;
 
-    /// By hand: 1 - 0.01^(1/2) = 0.9; a mixture of one sample: 1 - 0.01 / 2 = 0.995; of two:
-    /// 1 - 0.1 * 2/3. Where the value is exact, rounding adds one part in 10^12.
+    /// By hand: 1 - 0.01^(1/2) = 0.9; a mixture with one sample: 1 - 0.01 / 2 = 0.995; with two: 1
+    /// - 0.1 * 2/3. If the value is exact, rounding adds one part in 10^12.
     #[test]
     fn few_samples_as_by_hand() {
         let one = |samples| exceedance_ppt(samples, DOUBT_PPM, Entries::One);
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!((mixture(1), mixture(2)), (995_000_000_001, 933_333_333_334));
     }
 
-    /// The result is the exact value, rounded up: compared with floats.
+    /// The result is the value of the equation rounded up, compared with floats.
     #[test]
     fn the_bound_is_the_equation_rounded_up() {
         for samples in [3, 10, 100, 999, 1_000, 10_000, 72_704, 1_000_000_u32] {
@@ -175,17 +176,17 @@ mod tests {
 
     #[test]
     fn intervals_are_rounded_down() {
-        // One in 1,000 at 120 a second: every 8.333.. s.
+        // At 120 times a second, an overrun rate of one in 1,000 means one every 8.333.. s.
         let interval_of = |rate| interval(1_000_000_000, rate);
         assert_eq!(interval_of(120_000_000), Some(Duration::from_ns(8_333_333_333)));
         assert_eq!(interval_of(0), None);
         assert_eq!(interval(1, 1), Some(Duration::MAX));
     }
 
-    /// Goal: the statements are right as often as they claim, for one entry and for a mixture.
-    /// Method: n samples of uniform distributions, whose maximum m is exceeded with probability
-    /// 1 - m; a mixture of two and of eight entries. Canary: a quarter of the claim fails far more
-    /// often.
+    /// Goal: the claims are correct at least as often as they state, for one entry and for a
+    /// mixture. Method: n samples of uniform distributions, whose maximum m is exceeded with
+    /// probability 1 - m; mixtures of two and of eight entries. Canary: a quarter of the claim
+    /// fails far more often.
     #[test]
     fn the_claims_hold_as_often_as_they_say() {
         const TRIALS: u32 = 4_000;
@@ -212,8 +213,8 @@ mod tests {
         }
     }
 
-    /// Goal: the weights of a mixture must not depend on the samples. Method: the worst of 32
-    /// entries, chosen after the samples were seen, exceeds the claim far too often.
+    /// Goal: shows that the weights of a mixture must not depend on the samples. Method: the worst
+    /// of 32 entries, chosen after seeing the samples, exceeds the claim far too often.
     #[test]
     fn weights_that_know_the_samples_are_not_covered() {
         let mut random = rand_pcg::Pcg64::seed_from_u64(29);

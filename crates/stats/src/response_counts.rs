@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts response times in fixed classes, exactly and for any length of service.
+//! Counts response times in fixed classes: exactly, and for services that run for any length of
+//! time.
 //!
-//! `Distribution` has fine quantiles but 32-bit counters; fixed classes can be summed over days and
+//! `Distribution` has fine quantiles but 32-bit counters. Fixed classes can be summed over days and
 //! over services.
 
 use tidegate_model::Duration;
 
-/// The upper limit of each class in microseconds; the last class has none.
+/// The upper limit of each class in microseconds; the last class has no limit.
 const LIMITS_US: [u64; 16] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_500_000, 5_000_000, 10_000_000,
 ];
 
-/// Response times counted in classes, and their sum.
+/// Response times, counted in classes, and their sum.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResponseCounts {
     counts: [u64; LIMITS_US.len() + 1],
@@ -24,7 +25,7 @@ impl ResponseCounts {
     pub fn record(&mut self, time: Duration) {
         let class = LIMITS_US.partition_point(|&us| Duration::from_us(us) < time);
         self.counts[class] += 1;
-        // Saturates after 584 years of response time; a sum that stops growing does no harm.
+        // The sum saturates after 584 years of response time, which does no harm.
         self.sum = Duration::from_ns(self.sum.ns().saturating_add(time.ns()));
     }
 
@@ -39,7 +40,7 @@ impl ResponseCounts {
     }
 
     /// Returns each class: its upper limit (`None` for the last), and the number of response times
-    /// up to that limit and above the limit of the class before.
+    /// above the previous class's limit that do not exceed this one.
     pub fn classes(&self) -> impl Iterator<Item = (Option<Duration>, u64)> {
         let limits = LIMITS_US.iter().map(|&us| Some(Duration::from_us(us))).chain([None]);
         limits.zip(self.counts)

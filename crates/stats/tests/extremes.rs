@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tails of samples whose law is known, and fits compared with scipy's (`extremes/reference.py`
-//! makes `extremes/reference.json`).
+//! Tests tails of samples whose law is known, and compares fits with scipy's
+//! (`extremes/reference.py` makes `extremes/reference.json`).
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -38,7 +38,7 @@ fn reference() -> Reference {
 }
 
 /// Asserts that the two numbers differ by less than 0.05 % of `expected`, or of `least` if that is
-/// more: a shape can be 0.
+/// larger: a shape can be 0.
 fn assert_near(found: f64, expected: f64, least: f64, what: &str) {
     let apart = (found - expected).abs() / expected.abs().max(least);
     assert!(apart < 5e-4, "{what}: {found}, scipy has {expected}");
@@ -80,12 +80,12 @@ fn ns(samples: impl IntoIterator<Item = f64>) -> Vec<Duration> {
     samples.into_iter().map(|sample| Duration::from_ns(sample as u64)).collect()
 }
 
-/// A uniform number above 0 and below 1.
+/// Returns a uniform number strictly between 0 and 1.
 fn uniform(random: &mut Pcg64) -> f64 {
     random.random_range(1e-12..1.0)
 }
 
-/// Returns times of 5 ms plus a generalised Pareto excess: beyond every threshold u the tail has
+/// Returns times of 5 ms plus a generalised Pareto excess. Beyond every threshold u, the tail has
 /// the same law, with the scale `sigma + xi u`.
 fn pareto_times(shape: f64, count: usize, seed: u64) -> Vec<Duration> {
     let mut random = Pcg64::seed_from_u64(seed);
@@ -109,7 +109,8 @@ fn refusal(tail: Tail) -> Refusal {
     }
 }
 
-/// With a known shape both methods come near it, and near the time that one in a million exceeds.
+/// With a known shape, both methods estimate values near it, and near the time that one in a
+/// million exceeds.
 #[test]
 fn a_known_bounded_tail_is_estimated() {
     let times = pareto_times(-0.25, 20_000, 1);
@@ -147,7 +148,7 @@ fn a_heavy_tail_has_no_end() {
     assert_eq!(fit.level(0.5), None, "half of all samples is no tail");
 }
 
-/// The sentences name times near the samples, one line for each method, and no end of the tail.
+/// The sentences name times near the samples, in one line for each method, and no end of the tail.
 #[test]
 fn sentences_are_short_and_near_the_samples() {
     let tails = Tails::estimate(&pareto_times(-0.25, 20_000, 1), &TailParams::default());
@@ -178,7 +179,7 @@ fn too_few_samples_are_refused() {
     assert!(matches!(refusal(nothing.excesses), Refusal::TooFew { count: 0, .. }));
 }
 
-/// A clock with a resolution of 1 ms, and a drive with a constant time.
+/// Tests a clock with a resolution of 1 ms, and a drive with a constant time.
 #[test]
 fn rounded_and_fixed_times_are_refused() {
     let rounded: Vec<_> = pareto_times(-0.2, 5_000, 5)
@@ -194,8 +195,8 @@ fn rounded_and_fixed_times_are_refused() {
     assert_eq!(refusal(tails.excesses), Refusal::TooFew { count: 0, needed: 30 });
 }
 
-/// As in figure 7.7 of the dissertation: a body of samples and, separate from it, rare long times.
-/// Neither law has two humps.
+/// As in figure 7.7 of the dissertation, most samples are short and a separate group of rare
+/// samples is long. Neither law has two modes.
 #[test]
 fn a_tail_with_a_hump_is_refused() {
     let mut random = Pcg64::seed_from_u64(6);
@@ -212,7 +213,7 @@ fn a_tail_with_a_hump_is_refused() {
     }
 }
 
-/// Shape 1.5: the law's mean is infinite, so no plan could be made.
+/// With shape 1.5, the law's mean is infinite, so no plan could be made.
 #[test]
 fn a_tail_without_a_mean_is_refused() {
     let times = pareto_times(1.5, 20_000, 7);
@@ -220,7 +221,7 @@ fn a_tail_without_a_mean_is_refused() {
     assert!(matches!(refusal(tails.excesses), Refusal::NoMean { .. }), "{tails}");
 }
 
-/// A density that grows towards its end: xi = -2, for which no parameters are likeliest.
+/// The density grows towards its end: for xi = -2, no parameters are likeliest.
 #[test]
 fn times_that_pile_up_at_their_end_are_refused() {
     let times = pareto_times(-2.0, 20_000, 8);
@@ -228,8 +229,8 @@ fn times_that_pile_up_at_their_end_are_refused() {
     assert!(matches!(refusal(tails.excesses), Refusal::NoLikeliest { .. }), "{tails}");
 }
 
-/// The longest time is in the last block, which is incomplete and left out: the tail fitted to
-/// the other blocks ends before it.
+/// The longest time is in the last block, which is incomplete and omitted. The tail that is fitted
+/// to the other blocks ends before it.
 #[test]
 fn a_time_beyond_the_fitted_end_refutes_the_fit() {
     let mut times = pareto_times(-0.4, 10_000, 9);
@@ -240,7 +241,7 @@ fn a_time_beyond_the_fitted_end_refutes_the_fit() {
     assert!(tails.to_string().contains("40ms was measured"), "{tails}");
 }
 
-/// Returns a fit with given parameters, to check its figures by hand.
+/// Returns a fit with these parameters, whose figures can be checked by hand.
 fn given(fitted: Fitted, shape: f64) -> Fit {
     Fit {
         fitted,
@@ -256,9 +257,9 @@ fn given(fitted: Fitted, shape: f64) -> Fit {
 
 const BLOCKS: Fitted = Fitted::Blocks { block: 100, count: 100 };
 
-/// One sample in a million: a block of 100 exceeds the level with probability 1e-4, and a sample of
-/// the twentieth above the threshold with probability 2e-5: 10 ms + 1 ms ln(1e4) = 19.21034,
-/// 10 ms + 1 ms ln(5e4) = 20.81978.
+/// For one sample in a million, a maximum of a block of 100 exceeds the level with probability
+/// 1e-4, and a sample of the twentieth above the threshold with probability 2e-5: 10 ms + 1 ms
+/// ln(1e4) = 19.21034 ms, 10 ms + 1 ms ln(5e4) = 20.81978 ms.
 #[test]
 fn levels_are_of_one_sample() {
     let threshold = Duration::from_ms(10);
@@ -269,7 +270,7 @@ fn levels_are_of_one_sample() {
     }
 }
 
-/// One in a million exceeds 19.2 ms by a Gumbel law, and 59 ms by a Frechet law.
+/// One sample in a million exceeds 19.2 ms by a Gumbel law, and 59 ms by a Frechet law.
 #[test]
 fn ways_that_disagree_are_told_apart() {
     let tail = |shape| Tail::Fitted(given(BLOCKS, shape));

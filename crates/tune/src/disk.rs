@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A whole disk as sysfs shows it.
+//! A whole disk as seen through sysfs.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -7,41 +7,41 @@ use std::path::{Path, PathBuf};
 
 use crate::install::slug;
 
-/// The fewest tags that the kernel leaves a device of a shared adapter.
+/// The minimum number of tags that the kernel gives to each device of a shared adapter.
 const SHARE_MIN: u64 = 4;
 
-/// The directory that contains a machine's `sys`, `etc` and `var`.
+/// The directory that contains a machine's `sys`, `etc`, `proc` and `var`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
 impl Root {
-    /// Returns the machine in this directory; `/` is this machine.
+    /// Returns the machine whose root is this directory; `/` is this machine.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self(directory.into())
     }
 
-    /// Returns whether it is the running machine, and no copy of one.
+    /// Returns whether it is the running machine and not a copy of one.
     pub(crate) fn is_this_machine(&self) -> bool {
         self.0.canonicalize().is_ok_and(|path| path == Path::new("/"))
     }
 
-    /// Returns the name of the present boot, which no other boot has.
+    /// Returns the identifier of the current boot; every boot has a different one.
     pub fn boot(&self) -> Option<String> {
         let text = fs::read_to_string(self.at("proc/sys/kernel/random/boot_id")).ok()?;
         Some(text.trim().to_owned())
     }
 
-    /// Returns a path of the machine, which is written without its first slash.
+    /// Returns the location of a path of the machine. The path is given without its leading slash.
     pub fn at(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }
 }
 
-/// A device that cannot be tuned, because it is not there or is no block device.
+/// The error if a device does not exist or is not a block device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("sysfs lists no block device `{name}`")]
 pub struct NoDisk {
-    /// The kernel's name that was looked for.
+    /// The kernel's name of the device.
     pub name: String,
 }
 
@@ -51,7 +51,7 @@ pub struct Disk {
     root: Root,
     name: String,
     directory: PathBuf,
-    /// The name for the files of a disk that is gone, from its records; `None` if it is there.
+    /// The name of the records of a disk that is gone; `None` if the disk is present.
     recorded_as: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl Disk {
         Ok(Self { root: root.clone(), name: file_name(&directory), directory, recorded_as: None })
     }
 
-    /// Returns a disk that is gone: its kernel's name was `name`, and its records have the name
+    /// Returns a disk that is gone. The kernel called it `name`, and its records are named
     /// `recorded_as` ([`Disk::file_name`]). It has no attributes.
     pub fn gone(root: &Root, name: &str, recorded_as: &str) -> Self {
         let directory = root.at("sys/devices/gone");
@@ -84,27 +84,27 @@ impl Disk {
         Self { root: root.clone(), name: name.to_owned(), directory, recorded_as }
     }
 
-    /// Returns whether it is gone.
+    /// Returns whether the disk is gone.
     pub const fn is_gone(&self) -> bool {
         self.recorded_as.is_some()
     }
 
-    /// Returns all disks of a machine, with those that are built on others.
+    /// Returns all disks of a machine, including devices that are built on others.
     pub fn all(root: &Root) -> Vec<Self> {
         let names = names_in(&root.at("sys/class/block")).into_iter();
         let mut disks: Vec<_> = names.filter_map(|name| Self::find(root, &name).ok()).collect();
-        // Each partition was found as its disk.
+        // Each partition was found as its disk, so remove duplicates.
         disks.sort_by(|a, b| a.name.cmp(&b.name));
         disks.dedup_by(|a, b| a.name == b.name);
         disks
     }
 
-    /// Returns the kernel's name for it.
+    /// Returns the kernel's name of the disk.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the machine that it is part of.
+    /// Returns the machine to which the disk belongs.
     pub fn root(&self) -> &Root {
         &self.root
     }
@@ -114,8 +114,8 @@ impl Disk {
         self.directory.join(attribute)
     }
 
-    /// Returns an attribute's value without surrounding white space; of a list, the chosen word. `None`
-    /// if it is missing or empty.
+    /// Returns an attribute's value without surrounding white space; if the value is a list, only
+    /// the chosen word. `None` if the attribute is missing or empty.
     pub fn value(&self, attribute: &str) -> Option<String> {
         let text = self.text(attribute)?;
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
@@ -129,19 +129,19 @@ impl Disk {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Returns an attribute that is a number.
+    /// Returns the value of an attribute that is a number.
     pub fn number(&self, attribute: &str) -> Option<u64> {
         self.value(attribute)?.parse().ok()
     }
 
-    /// Returns the device's permanent name among all others (`wwid`).
+    /// Returns the device's permanent, unique name (`wwid`).
     pub fn wwid(&self) -> Option<String> {
         self.text("device/wwid").or_else(|| self.text("wwid"))
     }
 
-    /// Returns a name for the disk's files, of at most 89 characters that a file name can contain: its
-    /// permanent name or, without one, the kernel's. The end distinguishes names with the same
-    /// letters and digits.
+    /// Returns a name for the disk's files, of at most 89 characters that are valid in a file name:
+    /// the permanent name or, if there is none, the kernel's name. A hash at the end distinguishes
+    /// names that differ only in punctuation.
     pub fn file_name(&self) -> String {
         const NAME_MAX: usize = 80;
         if let Some(name) = &self.recorded_as {
@@ -151,7 +151,7 @@ impl Disk {
         format!("{:.NAME_MAX$}-{:08x}", slug(&name), hash(&name))
     }
 
-    /// Returns vendor and model as far as the device reports them.
+    /// Returns the vendor and the model, as far as the device reports them.
     pub fn model(&self) -> Option<String> {
         match (self.text("device/vendor"), self.text("device/model")) {
             (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
@@ -159,8 +159,8 @@ impl Disk {
         }
     }
 
-    /// Returns the kernel's numbers of the disk and of its partitions, the disk first; `None` if
-    /// sysfs does not show them.
+    /// Returns the kernel's device numbers of the disk and of its partitions, the disk's first;
+    /// `None` if sysfs does not show the disk's.
     pub fn numbers(&self) -> Option<Vec<u32>> {
         let own = number_in(&self.directory)?;
         let partitions = self.partitions().into_iter();
@@ -183,8 +183,8 @@ impl Disk {
         Some(queues.flatten().count())
     }
 
-    /// Returns whether its driver takes requests; others, such as those of zram, take each piece of I/O
-    /// as it comes, and the kernel shows no queues of theirs.
+    /// Returns whether the disk's driver has request queues. Other drivers, such as zram's, take
+    /// each bio as it arrives, and the kernel shows no queues for them.
     pub fn has_requests(&self) -> bool {
         self.path("mq").is_dir()
     }
@@ -200,8 +200,8 @@ impl Disk {
         entries.filter(|path| path.join("partition").exists()).collect()
     }
 
-    /// Returns the kernel's names of all paths to this disk: of each device with its permanent name,
-    /// itself included. Hidden ones do not count, because only the kernel uses them.
+    /// Returns the kernel's names of all paths to this disk: the devices with its permanent name,
+    /// including this one. Hidden devices are left out, because only the kernel uses them.
     pub(crate) fn paths(&self) -> Vec<String> {
         let Some(wwid) = self.wwid() else { return vec![self.name.clone()] };
         let is_path = |disk: &Self| {
@@ -224,21 +224,21 @@ impl Disk {
         found.flatten().collect()
     }
 
-    /// Returns the most requests that the device's host adapter takes from the kernel, for all of its
-    /// devices together.
+    /// Returns the maximum number of requests that the host adapter takes from the kernel, for all
+    /// of its devices together.
     pub fn adapter_tags(&self) -> Option<u64> {
         let host = self.adapter()?;
         let path = self.root.at("sys/class/scsi_host").join(format!("host{host}/can_queue"));
         fs::read_to_string(path).ok()?.trim().parse().ok()
     }
 
-    /// Returns whether the host adapter has a tag for every request of all its devices if this
-    /// device has the queue depth `depth`, and grants this device `depth` of them. The kernel then
-    /// takes no request from the scheduler for which the device has no place.
+    /// Returns whether the adapter's tags are enough if this device has the queue depth `depth`:
+    /// one for every request of all its devices, and at least `depth` for this device. The kernel
+    /// then never takes a request from the scheduler for which the device has no place.
     ///
     /// # Source
-    /// `hctx_may_queue` in `block/blk-mq.h` of Linux 6.1 and 6.12: of several devices in use, each gets
-    /// an equal share of the tags, rounded up, and at least four.
+    /// `hctx_may_queue` in `block/blk-mq.h` of Linux 6.1 and 6.12: of several devices in use, each
+    /// gets an equal share of the tags, rounded up, but at least four.
     pub fn has_spare_tags(&self, depth: u32) -> bool {
         let (Some(tags), Some(host)) = (self.adapter_tags(), self.adapter()) else { return false };
         let devices = self.root.at("sys/class/scsi_device");
@@ -260,13 +260,13 @@ impl Disk {
         needed <= tags && u64::from(depth) <= tags.div_ceil(users).max(SHARE_MIN)
     }
 
-    /// Returns the number of the SCSI host that the device is behind.
+    /// Returns the number of the SCSI host to which the device is connected.
     fn adapter(&self) -> Option<u64> {
         let mut parts = self.directory.iter().rev().filter_map(|part| part.to_str());
         parts.find_map(|part| part.strip_prefix("host")?.parse().ok())
     }
 
-    /// Returns whether a device on the path to the disk has a name that begins with this text.
+    /// Returns whether a device on the path to the disk has a name with this prefix.
     pub fn is_behind(&self, prefix: &str) -> bool {
         let parts = self.directory.iter().filter_map(|part| part.to_str());
         let mut devices = parts.skip_while(|&part| part != "devices");
@@ -280,7 +280,7 @@ impl Disk {
     }
 }
 
-/// Returns the names in a directory, sorted; none if it cannot be read.
+/// Returns the names in a directory, sorted; empty if it cannot be read.
 pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| file_name(&entry.path())).collect();
@@ -288,9 +288,9 @@ pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the number of the device in this directory, as the kernel's tracepoints write it.
+/// Returns the device number of this directory's device, in the format of the kernel's tracepoints.
 fn number_in(directory: &Path) -> Option<u32> {
-    /// The bits of a minor number (`MINORBITS` in `include/linux/kdev_t.h`).
+    /// The number of bits of a minor device number (`MINORBITS` in `include/linux/kdev_t.h`).
     const MINOR_BITS: u32 = 20;
     let text = fs::read_to_string(directory.join("dev")).ok()?;
     let (major, minor) = text.trim().split_once(':')?;
@@ -302,7 +302,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns the FNV-1a hash of a text, its halves folded together.
+/// Returns the FNV-1a hash of a text, with its two halves combined into 32 bits.
 fn hash(text: &str) -> u64 {
     let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, add);

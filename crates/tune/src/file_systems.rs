@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The mounted file systems on a disk, and whether requests of files kept their bounds there.
+//! Finds the mounted file systems on a disk, and states whether requests for files kept their
+//! bounds on such file systems.
 //!
-//! btrfs and bcachefs can have several devices, and have a number without a device. For btrfs, the
-//! list of mounts names one of the devices, and sysfs all; for bcachefs, the list of mounts names all,
-//! with `:` between them.
+//! btrfs and bcachefs can have several devices, so their device numbers belong to no device. For
+//! btrfs, the list of mounts names one of the devices, and sysfs names all; for bcachefs, the list
+//! of mounts names all, separated by `:`.
 
 use std::fs;
 use std::path::Path;
@@ -15,25 +16,25 @@ use crate::disk::{Disk, names_in};
 /// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileSystem {
-    /// The kernel's name for the disk, partition or volume that it is on.
+    /// The kernel's name of the disk, partition or volume on which it is.
     pub device: String,
-    /// Its type as `mount` prints it.
+    /// The type as `mount` prints it.
     pub kind: String,
 }
 
-/// What runs in a virtual machine showed of a type of file systems.
+/// The result of tests in a virtual machine for a type of file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Experience {
     /// Requests in the real-time class kept their bounds.
     Kept,
-    /// A request in the real-time class took longer than its bound; the reason is not known.
+    /// A request in the real-time class exceeded its bound; the reason is not known.
     Exceeded,
-    /// It was not examined.
+    /// The type was not tested.
     None,
 }
 
 impl FileSystem {
-    /// Returns what is known of its type.
+    /// Returns the test result for its type.
     ///
     /// # Source
     /// `docs/evidence/stock-kernel.md`, writers of files.
@@ -48,7 +49,7 @@ impl FileSystem {
 
 impl Disk {
     /// Returns the mounted file systems on the disk, on its partitions, and on volumes above them.
-    /// ZFS does not tell its devices to the kernel, so none of its file systems is found.
+    /// ZFS does not tell the kernel which devices it uses, so its file systems are not found.
     pub fn file_systems(&self) -> Vec<FileSystem> {
         let members = Member::all_of(self);
         let list = fs::read_to_string(self.root().at("proc/self/mountinfo")).unwrap_or_default();
@@ -71,11 +72,11 @@ impl Disk {
     }
 }
 
-/// A device that can have a file system: the disk, a partition, or a volume.
+/// A device that can contain a file system: the disk, a partition, or a volume.
 struct Member {
     name: String,
     number: Option<DeviceNumber>,
-    /// The device mapper's name.
+    /// The device mapper's name of the device.
     mapped: Option<String>,
 }
 
@@ -107,7 +108,8 @@ impl Member {
             || match &*mount.kind {
                 "btrfs" => is_own(&source),
                 "bcachefs" => source.split(':').any(is_own),
-                // Other types name no device of this machine: a server's path, or any word.
+                // The sources of other types are not devices of this machine: a server's path, or
+                // any word.
                 _ => false,
             }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files that make settings and classes last: a udev rule, and a drop-in for each unit.
+//! The files that make settings and classes permanent: a udev rule, and a drop-in for each unit.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,16 @@ use crate::setting::Setting;
 /// A file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
-    /// Its path, relative to the root.
+    /// The file's path, relative to the root.
     pub path: String,
-    /// Its text.
+    /// The file's text.
     pub text: String,
 }
 
 impl NewFile {
-    /// Returns the udev rule that makes the settings whenever the disk appears; `None` if no rule can
-    /// name the disk alone: it has no permanent name, or one that no pattern matches alone.
+    /// Returns the udev rule that applies the settings whenever the disk appears. `None` if no rule
+    /// can match this disk alone, because it has no permanent name, or one that no pattern matches
+    /// exactly.
     pub fn rule(disk: &Disk, settings: &[Setting]) -> Option<Self> {
         let name = disk.name();
         let origin =
@@ -29,7 +30,7 @@ impl NewFile {
         Self::rule_of(disk, settings, &origin)
     }
 
-    /// As [`NewFile::rule`], with this sentence on its first line.
+    /// Returns the same rule as [`NewFile::rule`], with the sentence `origin` on its first line.
     pub fn rule_of(disk: &Disk, settings: &[Setting], origin: &str) -> Option<Self> {
         let wwid = pattern(&disk.wwid()?)?;
         let mut text = format!(
@@ -46,7 +47,7 @@ impl NewFile {
         })
     }
 
-    /// Returns whether a [rule](Self::rule_of) can name the disk alone.
+    /// Returns whether a [rule](Self::rule_of) can match this disk alone.
     pub fn can_name(disk: &Disk) -> bool {
         disk.wwid().is_some_and(|wwid| pattern(&wwid).is_some())
     }
@@ -63,11 +64,11 @@ impl NewFile {
     }
 }
 
-/// Returns a pattern of udev that matches this text and no other; `None` if there is none.
+/// Returns a udev pattern that matches this text and no other; `None` if there is none.
 ///
-/// udev ends a value at a quotation mark and a pattern at `|`, and passes patterns with `*`, `?` or
-/// `[` to `fnmatch`. In brackets, such a character stands for itself, and so does a backslash behind
-/// another one. Outside of brackets, all other characters stand for themselves.
+/// udev ends a value at a quotation mark, separates alternatives by `|`, and passes patterns with
+/// `*`, `?` or `[` to `fnmatch`. In brackets, these characters stand for themselves, as does a
+/// backslash after another one. Outside of brackets, all other characters stand for themselves.
 ///
 /// # Source
 /// `udev(7)`, and `src/udev/udev-rules.c` of systemd; compared with `udevadm test` of udev 252.
@@ -86,7 +87,7 @@ fn pattern(text: &str) -> Option<String> {
     Some(pattern)
 }
 
-/// Returns a text that a file name can contain.
+/// Returns the text with every character that a file name should not contain replaced.
 pub fn slug(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The settings of one disk under the kernel's own `mq-deadline`: what stands in the way of a
-//! proof, which settings it needs and why, and how to make, keep, check and undo them.
+//! Tunes one disk under the kernel's own `mq-deadline`: finds the obstacles to a proof, determines
+//! the settings that it needs and why, and applies, keeps, checks and undoes them.
 //!
-//! Everything is below one directory, the [`Root`], so that tests and rehearsals use a copy of a
-//! machine's `sys`, `etc` and `proc`. The hypotheses are those of `docs/theory/stock-kernel.md` section 31.
+//! All paths are below one directory, the [`Root`], so that tests and rehearsals use a copy of a
+//! machine's `sys`, `etc` and `proc`. The hypotheses are those of `docs/theory/stock-kernel.md`,
+//! section 31.
 //!
 //! ```text
 //!   Disk ---- refusals(demand) ----> reasons why no proof is possible

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The records of the machine's other disks. Settings are per disk, services per machine: two disks can
-//! need the same service, in one class.
+//! The records of the machine's other disks. Settings belong to a disk, but services to the
+//! machine: two disks can need the same service, and must then need it in the same class.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use crate::record_error::RecordError;
 use crate::services::Service;
 use crate::store;
 
-/// The records of all disks but one.
+/// The records of all disks except one.
 pub(crate) struct Others(Vec<(PathBuf, Record)>);
 
 impl Others {
-    /// Reads the records of all disks but this one.
+    /// Reads the records of all disks except this one.
     pub(crate) fn of(disk: &Disk) -> Result<Self, RecordError> {
         let own = store::place(disk);
         let mut records = Vec::new();
@@ -27,7 +27,7 @@ impl Others {
         Ok(Self(records))
     }
 
-    /// Checks that no record needs another class for a unit.
+    /// Checks that no record needs one of these units in another class.
     pub(crate) fn check(&self, units: &[Unit]) -> Result<(), RecordError> {
         for (path, record) in &self.0 {
             for found in record.services.iter().map(Service::unit) {
@@ -45,18 +45,19 @@ impl Others {
         Ok(())
     }
 
-    /// Returns whether a record lists this file.
+    /// Returns whether any record lists this file.
     pub(crate) fn have_file(&self, path: &str) -> bool {
         self.0.iter().any(|(_, record)| record.has_file(path))
     }
 
-    /// Returns the service of this unit from another record.
+    /// Returns the service of this unit from any of these records.
     pub(crate) fn service(&self, unit: &Unit) -> Option<&Service> {
         let mut services = self.0.iter().flat_map(|(_, record)| &record.services);
         services.find(|service| service.unit() == *unit)
     }
 
-    /// Gives what is known of a service to the other records that need it; returns whether one does.
+    /// Merges the facts about a service into the other records that need it. Returns whether there
+    /// are any.
     pub(crate) fn adopt(&mut self, root: &Root, service: &Service) -> Result<bool, RecordError> {
         let mut is_needed = false;
         for (path, record) in &mut self.0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The record of a tuned disk: the values before, and the files that were written. It is saved
-//! before anything is changed, so that a change that fails half-way can be undone.
+//! The record of a tuned disk: the values before tuning, and the files that were written. It is
+//! saved before any change, so that a change that fails half-way can be undone.
 
 use std::fs;
 use std::io;
@@ -18,20 +18,20 @@ use crate::setting::Setting;
 use crate::store;
 use crate::threads::Stranger;
 
-/// A tuned disk.
+/// The record of a tuned disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The boot in which the threads of `services` run; missing in the records of earlier versions.
+    /// The boot in which the threads of `services` run; missing in records of earlier versions.
     #[serde(default)]
     boot: Option<String>,
     pub(crate) settings: Vec<Made>,
     pub(crate) files: Vec<Written>,
-    /// Missing in the records of earlier versions.
+    /// The services whose threads were changed; missing in records of earlier versions.
     #[serde(default)]
     pub(crate) services: Vec<Service>,
 }
 
-/// A setting that was made.
+/// A setting that was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Made {
     pub(crate) attribute: String,
@@ -49,17 +49,17 @@ pub(crate) struct Written {
 /// A difference between a tuned disk and its record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Drift {
-    /// The attribute, the file, or the service whose threads have another class.
+    /// The name of the attribute or the file, or of the service with threads in another class.
     pub name: String,
-    /// The recorded value, or the class; `None` for a file's text.
+    /// The recorded value or the class; `None` for a file.
     pub expected: Option<String>,
-    /// The present value, or the number of threads with the class; `None` if it is missing, or for a
-    /// file's text.
+    /// The current value, or the number of threads in the class; `None` if the value is missing,
+    /// and for a file.
     pub found: Option<String>,
 }
 
 impl Record {
-    /// Returns the record of a disk, if it is tuned.
+    /// Returns the record of a disk; `None` if the disk is not tuned.
     ///
     /// # Errors
     /// If the record cannot be read.
@@ -67,8 +67,8 @@ impl Record {
         Self::read(disk.root(), store::place(disk))
     }
 
-    /// Reads the record at a path. It forgets the threads of an earlier boot, whose numbers and times of
-    /// start mean other threads now.
+    /// Reads the record at a path. Threads of an earlier boot are dropped, because their numbers
+    /// and start times now belong to other threads.
     pub(crate) fn read(root: &Root, path: PathBuf) -> Result<Option<Self>, RecordError> {
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -86,13 +86,13 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// Makes the settings, writes the files and gives the units' running threads their class, and
-    /// records all of it first. If the disk is tuned already, its record keeps the values from before
-    /// the first tuning; files and units that are not named again are taken back first.
+    /// Applies the settings, writes the files and gives the units' running threads their class,
+    /// after recording all of it. If the disk is already tuned, its record keeps the values from
+    /// before the first tuning; files and units that are no longer named are first taken back.
     ///
     /// # Errors
-    /// If a value or file cannot be written; what was done until then is recorded. If another disk's
-    /// record needs another class for a unit; then nothing is changed.
+    /// If a value or file cannot be written; the changes until then are recorded. If another disk's
+    /// record needs a unit in another class; then nothing is changed.
     pub fn make(
         disk: &Disk,
         settings: &[Setting],
@@ -123,7 +123,7 @@ impl Record {
             .collect()
     }
 
-    /// Forgets settings that a restart has undone: a record with files stays.
+    /// Drops a record whose settings a restart has undone; a record with files is kept.
     ///
     /// # Errors
     /// If the record cannot be read or removed.
@@ -151,12 +151,13 @@ impl Record {
         Ok(())
     }
 
-    /// Returns whether it lists this file.
+    /// Returns whether the record lists this file.
     pub(crate) fn has_file(&self, path: &str) -> bool {
         self.files.iter().any(|written| written.path == path)
     }
 
-    /// Records what will be made, and what is there now unless it is recorded already.
+    /// Records the planned changes, and the current values unless earlier ones are already
+    /// recorded.
     fn enter(
         &mut self,
         root: &Root,
@@ -203,7 +204,7 @@ impl Record {
         Service::give(&mut services, disk.root(), save, RecordError::of_thread)
     }
 
-    /// Returns where the machine differs from the record.
+    /// Returns the differences between the machine and the record.
     pub fn drift(&self, disk: &Disk) -> Vec<Drift> {
         let settings = self.settings.iter().filter_map(|Made { attribute, new, .. }| {
             let found = disk.value(attribute);
@@ -253,13 +254,13 @@ impl Record {
     }
 }
 
-/// Writes an attribute and checks that the kernel took it.
+/// Writes an attribute and checks that the kernel accepted the value.
 pub(crate) fn set(disk: &Disk, attribute: &str, value: &str) -> Result<(), RecordError> {
     let path = disk.path(attribute);
     if disk.value(attribute).as_deref() == Some(value) {
         return Ok(());
     }
-    // Opened without O_CREAT: sysfs has the file or the kernel lacks it.
+    // Opened without O_CREAT: if sysfs does not have the file, the kernel lacks the attribute.
     let written = fs::OpenOptions::new().write(true).truncate(true).open(&path);
     let written = written.and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()));
     written.map_err(|source| RecordError::File { verb: "write", path: path.clone(), source })?;

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The failures of making, recording and undoing settings.
+//! The errors in applying, recording and undoing settings.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A failure to change or to record a setting.
+/// An error in applying, recording or undoing a setting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
     /// A file cannot be read or written.
     #[error("cannot {verb} {}", .path.display())]
     File {
-        /// `read`, `write`, `remove`.
+        /// The operation: `read`, `write` or `remove`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// The kernel's reason.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel took another value.
+    /// The kernel did not accept the value.
     #[error("{} is `{found}` after `{wanted}` was written", .path.display())]
     NotTaken {
         /// The attribute.
         path: PathBuf,
         /// The value that was written.
         wanted: String,
-        /// The value that it has.
+        /// The value that the attribute has.
         found: String,
     },
-    /// The kernel does not change the class of a thread.
+    /// The kernel refused to change the class of a thread.
     #[error("cannot change the I/O class of thread {thread} of {unit}")]
     Thread {
-        /// The unit.
+        /// The thread's unit.
         unit: String,
-        /// The thread.
+        /// The thread's number.
         thread: u32,
-        /// The kernel's reason.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A file of another program would be overwritten.
@@ -65,7 +65,7 @@ pub enum RecordError {
     Damaged {
         /// The record.
         path: PathBuf,
-        /// Its fault.
+        /// The parser's error.
         source: serde_json::Error,
     },
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reasons for which a disk cannot be tuned for a proof.
+//! The reasons why a disk cannot be tuned for a proof.
 
 use tidegate_model::Bytes;
 
@@ -7,25 +7,25 @@ use crate::demand::Demand;
 use crate::disk::Disk;
 use crate::setting::{NR_REQUESTS_MAX, SCHEDULER};
 
-/// Why a disk cannot be tuned: a sentence with the remedy, without its full stop.
+/// The reason why a disk cannot be tuned: a sentence with the remedy, without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A device that is built on others.
+    /// The device is built on other devices.
     #[error("`{name}` is built on {}, and only a disk has a scheduler: tune {} instead", list(.disks), list(.disks))]
     BuiltOn {
-        /// Its name.
+        /// The device's name.
         name: String,
         /// The devices below it.
         disks: Vec<String>,
     },
-    /// A file behind a loop device.
+    /// The device is a loop device over a file.
     #[error("`{name}` is a file that is attached as a device: tune the disk that the file is on")]
     Loop {
-        /// Its name.
+        /// The device's name.
         name: String,
     },
-    /// A disk with several paths, or one of them.
+    /// The device is one of several paths to a disk, or joins them.
     #[error(
         "the disk behind `{name}` has several paths ({}), and the requests do not pass the scheduler of a path: {}",
         list(.paths),
@@ -34,30 +34,30 @@ pub enum Refusal {
     Multipath {
         /// Its name.
         name: String,
-        /// The paths.
+        /// The names of the paths.
         paths: Vec<String>,
-        /// The name below `/dev/mapper` of the device that joins the paths.
+        /// The name below `/dev/mapper` of the device that joins the paths, if there is one.
         map: Option<String>,
     },
-    /// A device above the disk sends the requests from threads of its own.
+    /// A device that is built on the disk sends the requests from its own threads.
     #[error(
         "`{holder}` is built on this disk and sends requests from its own threads ({kind}), so the I/O class \
          of the program is lost on the way: keep the files with contracts on a plain partition or \
          on a linear LVM volume"
     )]
     ClassLost {
-        /// The device above.
+        /// The device that is built on the disk.
         holder: String,
-        /// `CRYPT`, or the level of an array.
+        /// `CRYPT`, or the level of a RAID array.
         kind: String,
     },
-    /// No depth can be set.
+    /// The driver has no queue depth that can be set.
     #[error(
         "its driver has no queue depth that can be set (`device/queue_depth` is missing, as for NVMe), so \
          nothing limits the requests on the device: serve it with `tidegate serve` instead"
     )]
     NoDepth,
-    /// The depth is beyond the host adapter.
+    /// The depth exceeds the host adapter's tags.
     #[error(
         "the host adapter takes only {tags} requests, and the proof is for {depth}: state queue_depth = {tags}"
     )]
@@ -67,7 +67,7 @@ pub enum Refusal {
         /// The depth that the proof assumes.
         depth: u32,
     },
-    /// The adapter's tags do not suffice for all of its disks.
+    /// The host adapter's tags are not enough for all of its disks.
     #[error(
         "the kernel takes requests from the scheduler before it knows of a place for them: all disks of the host \
          adapter together have a larger `device/queue_depth` than it has tags, or this one has more \
@@ -78,83 +78,83 @@ pub enum Refusal {
         /// The depth that the proof assumes.
         depth: u32,
     },
-    /// A hypervisor's disk.
+    /// A hypervisor provides the disk.
     #[error(
         "a hypervisor provides the disk ({name}), and other machines can use the hardware below: tune it on the host"
     )]
     Hypervisor {
-        /// Its model or driver.
+        /// The disk's model or driver.
         name: String,
     },
-    /// A disk behind a USB bridge.
+    /// The disk is behind a USB bridge.
     #[error(
         "the disk is behind a USB bridge, which can reorder requests and reset the disk: connect it by SATA or SAS"
     )]
     Usb,
-    /// A zoned disk.
+    /// The disk is zoned.
     #[error(
         "the disk is zoned ({kind}), and the kernel's scheduler holds writes back for its zones: no bound covers that"
     )]
     Zoned {
-        /// The kernel's word.
+        /// The kernel's name of the zone model.
         kind: String,
     },
-    /// Several hardware queues.
+    /// The driver has several hardware queues.
     #[error(
         "the driver has {queues} hardware queues, and each can hold requests past the scheduler: the proof is for one"
     )]
     HardwareQueues {
-        /// Their number.
+        /// The number of hardware queues.
         queues: usize,
     },
-    /// The scheduler is missing.
+    /// The kernel does not offer the scheduler.
     #[error(
         "the kernel offers no `mq-deadline` for it (only {offered}): load it with `modprobe mq-deadline`"
     )]
     NoScheduler {
-        /// The schedulers that it offers.
+        /// The schedulers that the kernel offers.
         offered: String,
     },
-    /// A scheduler without classes.
+    /// The kernel's scheduler does not support I/O classes.
     #[error("the kernel's `mq-deadline` has no `prio_aging_expire`: it is older than Linux 5.18")]
     OldKernel,
-    /// A write cache beside contracts of writes.
+    /// The disk's write cache is on, and a task writes.
     #[error(
         "the disk's write cache is on and a task writes: a flush is sent past the scheduler, and a write is done \
          before it is on the medium; switch the cache off and measure the disk again"
     )]
     WriteCache,
-    /// `io.cost` shares the disk out by weight.
+    /// The kernel shares the disk by weight (`io.cost`).
     #[error(
         "`io.cost` is on for this disk ({file}), and makes requests wait outside the scheduler, where classes do \
          not count: switch it off with `echo {device} enable=0 > {file}`"
     )]
     IoCost {
-        /// The kernel's file.
+        /// The kernel's configuration file.
         file: String,
-        /// The disk's numbers.
+        /// The disk's device numbers.
         device: String,
     },
-    /// More requests than the scheduler holds.
+    /// More requests can wait than the scheduler holds.
     #[error(
         "the workload can have {} requests waiting, plugs included, and the scheduler holds at most {NR_REQUESTS_MAX}",
         number(*places)
     )]
     Places {
-        /// The requests.
+        /// The number of requests that can wait.
         places: u64,
     },
-    /// Requests that the kernel must split.
+    /// The driver splits the largest request.
     #[error(
         "the driver splits requests above {most}, and the largest has {size}: use smaller requests"
     )]
     Split {
-        /// The driver's limit.
+        /// The largest request that the driver does not split.
         most: Bytes,
-        /// The largest request.
+        /// The size of the largest request.
         size: Bytes,
     },
-    /// A disk other than the measured one.
+    /// The disk is not of the model that was measured.
     #[error(
         "the drive file was measured on `{measured}`, and this disk is `{found}`: measure this disk"
     )]
@@ -166,11 +166,11 @@ pub enum Refusal {
     },
 }
 
-/// Parts of driver and model names that identify a hypervisor's disk.
+/// Parts of driver and model names that identify a disk provided by a hypervisor.
 const VIRTUAL_MARKS: [&str; 6] = ["virtio", "xen", "QEMU", "VBOX", "VMware", "Virtual"];
 
 impl Disk {
-    /// Returns every reason for which this disk cannot be tuned for this demand.
+    /// Returns every reason why this disk cannot be tuned for this demand.
     pub fn refusals(&self, demand: &Demand, measured: Option<&str>) -> Vec<Refusal> {
         let mut refusals = self.standing_refusals(demand.depth);
         if self.is_no_disk() {
@@ -188,8 +188,8 @@ impl Disk {
         refusals
     }
 
-    /// Returns every reason for which this disk cannot be tuned for any demand, with `depth`
-    /// requests on the device. They can arise after it was tuned.
+    /// Returns every reason why this disk cannot be tuned for any demand, with `depth` requests on
+    /// the device. Such reasons can also arise after it was tuned.
     pub fn standing_refusals(&self, depth: u32) -> Vec<Refusal> {
         if let Some(refusal) = self.multipath() {
             return vec![refusal];
@@ -217,14 +217,14 @@ impl Disk {
         refusals.into_iter().flatten().chain(lost).collect()
     }
 
-    /// Returns whether it is built on other devices or on a file.
+    /// Returns whether the device is built on other devices or on a file.
     fn is_no_disk(&self) -> bool {
         !self.slaves().is_empty() || self.path("loop").exists()
     }
 
-    /// Returns the refusal of a disk with several paths. The device mapper's device sends each request
-    /// to a path's queue itself. All paths have one permanent name, so a rule and a record would be for
-    /// all of them.
+    /// Returns the refusal if the disk has several paths. The device mapper's device sends each
+    /// request directly to a path's queue. All paths have the same permanent name, so a rule or a
+    /// record would apply to all of them.
     ///
     /// # Source
     /// `blk_insert_cloned_request` in `block/blk-mq.c` of Linux 6.1 and 6.12.
@@ -271,7 +271,7 @@ impl Disk {
         (is_active && !has_aging).then_some(Refusal::OldKernel)
     }
 
-    /// Returns whether the kernel shares the disk out by weight (`CONFIG_BLK_CGROUP_IOCOST`).
+    /// Returns the refusal if the kernel shares the disk by weight (`CONFIG_BLK_CGROUP_IOCOST`).
     fn io_cost(&self) -> Option<Refusal> {
         const FILE: &str = "sys/fs/cgroup/io.cost.qos";
         let device = self.text("dev")?;
@@ -287,7 +287,7 @@ impl Disk {
         (size > most).then_some(Refusal::Split { most, size })
     }
 
-    /// Returns why a device on top of the disk loses the class of requests.
+    /// Returns the refusal if this device, which is built on the disk, drops the class of requests.
     fn class_lost(&self) -> Option<Refusal> {
         let uuid = self.text("dm/uuid").unwrap_or_default();
         let crypt = uuid.starts_with("CRYPT-").then(|| "CRYPT".to_owned());
@@ -296,7 +296,7 @@ impl Disk {
     }
 }
 
-/// Returns the remedy for a disk with several paths, which this device joins.
+/// Returns the remedy for a disk with several paths; `map` is the device that joins them.
 fn instead_of_paths(map: Option<&str>) -> String {
     match map {
         Some(map) => format!("serve `/dev/mapper/{map}` with `tidegate serve` instead"),
@@ -304,17 +304,17 @@ fn instead_of_paths(map: Option<&str>) -> String {
     }
 }
 
-/// Returns the further remedy if a proof for this depth needs more tags than there are.
+/// Returns a further remedy if a proof for this depth needs more tags than the adapter has.
 fn or_of_this_one(depth: u32) -> String {
     if depth > 1 { format!(", or state a queue_depth below {depth}") } else { String::new() }
 }
 
-/// Returns how many requests can wait; a load without a limit stands for more than any number.
+/// Formats the number of requests that can wait; a load without a limit counts as `any number of`.
 fn number(places: u64) -> String {
     if places == u64::MAX { "any number of".to_owned() } else { places.to_string() }
 }
 
-/// Returns `sda, sdb`.
+/// Formats a list, such as `sda, sdb`.
 fn list(names: &[String]) -> String {
     names.join(", ")
 }

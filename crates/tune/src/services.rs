@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The I/O class of services that already run.
+//! Changes the I/O class of services that are already running.
 //!
-//! A drop-in gives a service its class when it starts. One that runs already gets it thread by
-//! thread. A new thread or process has the class of the thread that made it, so the threads are
-//! looked at again until all of them have the class.
+//! A drop-in gives a service its class when it starts. A service that is already running gets the
+//! class thread by thread. A new thread or process inherits the class of the thread that created
+//! it, so the threads are checked again until all of them have the class.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,24 +16,24 @@ use tidegate_model::workload_file::Unit;
 use crate::disk::Root;
 use crate::threads::{self, Thread};
 
-/// How often the threads are looked at: each time, only threads that were made meanwhile are new.
+/// The maximum number of checks; each one can find only threads that were created since the last.
 const ROUNDS: u32 = 16;
 
-/// A service of the workload as it runs.
+/// A service of the workload, with the current classes of its threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Running {
-    /// Its unit.
+    /// The service's unit.
     pub unit: String,
     /// Whether its requests need the real-time class.
     pub is_real_time: bool,
-    /// Its threads; 0 if it does not run.
+    /// The number of its threads; 0 if it is not running.
     pub threads: usize,
-    /// The threads with another class.
+    /// The number of threads in another class.
     pub others: usize,
 }
 
 impl Running {
-    /// Returns a service of this machine.
+    /// Returns the current state of a service on this machine.
     pub fn of(root: &Root, unit: &Unit) -> Self {
         let threads = threads::of_service(root, &unit.name);
         let others = threads.iter().filter(|it| !it.fits(unit.is_real_time)).count();
@@ -41,7 +41,7 @@ impl Running {
         Self { unit, is_real_time, threads: threads.len(), others }
     }
 
-    /// Returns the name of the class that it needs.
+    /// Returns systemd's name of the class that the service needs.
     pub const fn class(&self) -> &'static str {
         class(self.is_real_time)
     }
@@ -52,29 +52,30 @@ pub(crate) const fn class(is_real_time: bool) -> &'static str {
     if is_real_time { "realtime" } else { "best-effort" }
 }
 
-/// A service whose threads have got a class.
+/// A service whose threads were given a class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Service {
     unit: String,
     is_real_time: bool,
-    /// Whether a drop-in gives threads of a later start the class.
+    /// Whether a drop-in gives the class to threads of a later start.
     #[serde(default)]
     has_drop_in: bool,
-    /// The threads that were changed, and those that had the number already and were left alone.
+    /// The earlier state of the threads that were changed, and of those that already had the
+    /// priority.
     threads: Vec<Before>,
 }
 
-/// A thread before it got its class.
+/// The state of a thread before it was given its class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Before {
     thread: u32,
     started: u64,
-    /// 0: no class of its own.
+    /// The I/O priority number; 0 means no class of its own.
     priority: u16,
 }
 
 impl Service {
-    /// Returns a service before any thread is changed.
+    /// Returns the record of a service before any thread is changed.
     pub(crate) fn new(root: &Root, unit: &Unit) -> Self {
         let Unit { name, is_real_time } = unit;
         let (unit, is_real_time) = (name.clone(), *is_real_time);
@@ -87,12 +88,12 @@ impl Service {
         service
     }
 
-    /// Returns the service as its unit.
+    /// Returns the unit of the service, with the class that it needs.
     pub(crate) fn unit(&self) -> Unit {
         Unit { name: self.unit.clone(), is_real_time: self.is_real_time }
     }
 
-    /// Notes that a drop-in gives the class.
+    /// Records that a drop-in gives the class.
     pub(crate) const fn note_drop_in(&mut self) {
         self.has_drop_in = true;
     }
@@ -102,7 +103,7 @@ impl Service {
         self.threads.clear();
     }
 
-    /// Adds what another record knows of this service.
+    /// Adds the threads that another record of this service lists.
     pub(crate) fn adopt(&mut self, other: &Self) {
         self.has_drop_in |= other.has_drop_in;
         for it in &other.threads {
@@ -112,10 +113,10 @@ impl Service {
         }
     }
 
-    /// Gives all threads their class. `save` is called before threads are changed.
+    /// Gives all threads their class. `save` is called before each round of changes.
     ///
     /// # Errors
-    /// Those of `save`, and the kernel's reason against a change with the thread's number.
+    /// An error of `save`, or the kernel's error for a thread, converted by `fault`.
     pub(crate) fn give<E>(
         services: &mut [Self],
         root: &Root,
@@ -144,7 +145,7 @@ impl Service {
         Ok(())
     }
 
-    /// Records the threads with another class, and returns them.
+    /// Records the threads in another class, and returns them.
     fn note(&mut self, root: &Root) -> Vec<Thread> {
         let misfits = self.misfits(root);
         for thread in &misfits {
@@ -155,22 +156,23 @@ impl Service {
         misfits
     }
 
-    /// Returns the threads with another class.
+    /// Returns the threads in another class.
     fn misfits(&self, root: &Root) -> Vec<Thread> {
         let all = threads::of_service(root, &self.unit).into_iter();
         all.filter(|it| !it.fits(self.is_real_time)).collect()
     }
 
-    /// Gives the threads what they had before; returns how many. A thread whose class was changed
-    /// since keeps that.
+    /// Restores the class that each thread had before, and returns how many threads were restored.
+    /// If a thread's class was changed since, it is left unchanged.
     ///
     /// # Errors
-    /// The first thread that cannot be changed, after all others were.
+    /// The error of the first thread that cannot be changed; all other threads are still restored.
     pub(crate) fn take_back(&self, root: &Root) -> Result<usize, (u32, io::Error)> {
         let (mut seen, mut changed, mut first) = (BTreeSet::new(), 0, Ok(()));
         for _ in 0..ROUNDS {
             let all = threads::of_service(root, &self.unit).into_iter();
-            // Newer kernels tell the same number after some changes, so each thread is changed once.
+            // Newer kernels can report the same number after a change, so each thread is changed
+            // only once.
             let given = all.filter(|it| it.priority == Some(self.given()));
             let new: Vec<_> = given.filter(|it| seen.insert(it.identity())).collect();
             if new.is_empty() {
@@ -186,7 +188,7 @@ impl Service {
         first.map(|()| changed)
     }
 
-    /// Returns what a thread with the given class gets at an undo; `None` if it is left alone.
+    /// Returns the number that an undo gives to a thread; `None` if the thread is left unchanged.
     fn old(&self, thread: &Thread) -> Option<u16> {
         let old = match self.before(thread.identity()) {
             Some(old) => Some(old),
@@ -196,10 +198,10 @@ impl Service {
         old.filter(|&old| old != self.given())
     }
 
-    /// Returns the number of a thread that started since, and got the class from its maker or from the
-    /// drop-in: what most of the changed threads had.
+    /// Returns the number for a thread that started later and inherited the class from its creator
+    /// or from the drop-in: the number that most of the changed threads had before.
     fn inherited(&self) -> Option<u16> {
-        // A thread that nobody changed is in best effort too, so its class tells nothing.
+        // Threads that were never changed are also in best effort, so their class shows nothing.
         if !self.is_real_time {
             return None;
         }
@@ -207,18 +209,18 @@ impl Service {
         for it in self.threads.iter().filter(|it| it.priority != self.given()) {
             *counts.entry(it.priority).or_default() += 1;
         }
-        // Of equal counts, the smaller number: 0 is no class.
+        // If several counts are equal, choose the smallest number: 0 means no class.
         let most = counts.into_iter().max_by_key(|(priority, count)| (*count, Reverse(*priority)));
         let by_drop_in = (self.has_drop_in && self.threads.is_empty()).then_some(0);
         most.map(|(priority, _)| priority).or(by_drop_in)
     }
 
-    /// Returns the number that its threads get.
+    /// Returns the priority number that the service's threads are given.
     const fn given(&self) -> u16 {
         io_priority::value(if self.is_real_time { IoClass::RealTime } else { IoClass::BestEffort })
     }
 
-    /// Returns what a thread had before.
+    /// Returns the priority number that a thread had before; `None` if it is not recorded.
     fn before(&self, identity: (u32, u64)) -> Option<u16> {
         let same = |it: &&Before| (it.thread, it.started) == identity;
         self.threads.iter().find(same).map(|it| it.priority)

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The settings that the proof needs, in the order in which they are written.
+//! The settings that the proof needs, in the order in which they must be written.
 
 use tidegate_model::parameters::MqDeadlineParameters;
 
 use crate::demand::Demand;
 use crate::disk::Disk;
 
-/// The scheduler of the proof.
+/// The scheduler that the proof assumes.
 pub(crate) const SCHEDULER: &str = "mq-deadline";
 
-/// The most requests that a scheduler holds.
+/// The maximum number of requests that a scheduler can hold.
 pub(crate) const NR_REQUESTS_MAX: u64 = 2_048;
 
-/// The smallest `max_sectors_kb` that kernels accept: a page, which has up to 64 KiB.
+/// The smallest `max_sectors_kb` that all kernels accept: one page, which can be up to 64 KiB.
 const SECTORS_KIB_MIN: u64 = 64;
 
-/// The limit on buffered writes, in microseconds of the latency that reads should have.
+/// The attribute that limits buffered writes, as a target latency of reads in microseconds.
 const WRITEBACK: &str = "queue/wbt_lat_usec";
 
-/// The kernel's default limits, for a disk that turns and for one that does not.
+/// The kernel's default values of that attribute: for a rotating disk, and for other disks.
 const WRITEBACK_US: [u64; 2] = [75_000, 2_000];
 
-/// Whether libata sends the real-time class with a high priority.
+/// The attribute by which libata sends requests in the real-time class with a high NCQ priority.
 const NCQ_PRIORITY: &str = "device/ncq_prio_enable";
 
-/// One attribute of a disk.
+/// An attribute of a disk and the value that it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The attribute, relative to the disk's directory in sysfs.
     pub attribute: &'static str,
-    /// Its present value; `None` if it is not there before the scheduler is chosen.
+    /// The current value; `None` if the attribute does not exist before the scheduler is chosen.
     pub old: Option<String>,
     /// The value that the proof needs.
     pub new: String,
-    /// Why the proof needs it, a clause.
+    /// The reason why the proof needs it, as a clause.
     pub reason: String,
 }
 
 impl Setting {
-    /// Returns whether the attribute has the value already.
+    /// Returns whether the attribute already has the value.
     pub fn is_set(&self) -> bool {
         self.old.as_ref() == Some(&self.new)
     }
 }
 
 impl Disk {
-    /// Returns the settings for this demand. A choice of the scheduler resets `nr_requests`, and
-    /// `nr_requests` resets `async_depth`, so the order matters.
+    /// Returns the settings for this demand. The order matters: choosing the scheduler resets
+    /// `nr_requests`, and `nr_requests` resets `async_depth`.
     pub fn settings(&self, demand: &Demand) -> Vec<Setting> {
-        // The kernel needs a few places even for a small workload.
+        // The kernel needs some places even for a small workload.
         let places = demand.places.clamp(64, NR_REQUESTS_MAX).to_string();
         let depth = demand.depth.to_string();
         let aging = (MqDeadlineParameters::AGING_MAX.ns() / 1_000_000).to_string();
@@ -87,8 +87,8 @@ impl Disk {
         settings
     }
 
-    /// Keeps the limit on buffered writes (`blk-wbt`), or begins it; `None` if the kernel has none.
-    /// The proof leaves room for [`Demand::WRITEBACK_SHARES`] times the limit.
+    /// Keeps the limit on buffered writes (`blk-wbt`), or turns it on; `None` if the kernel has no
+    /// such limit. The proof leaves room for [`Demand::WRITEBACK_SHARES`] times the limit.
     fn writeback(&self) -> Option<Setting> {
         let found = self.number(WRITEBACK);
         if found.is_none() && !self.path(WRITEBACK).exists() {
@@ -99,13 +99,14 @@ impl Disk {
         let new = found.filter(|&us| us > 0).unwrap_or(usual).to_string();
         let reason =
             "without it, buffered writes can fill the scheduler, and real time waits outside";
-        // A limit that was never begun cannot be read; 0 ends it.
+        // A limit that was never turned on cannot be read; writing 0 turns it off.
         let old = Some(found.unwrap_or(0).to_string());
         Some(Setting { old, ..self.setting(WRITEBACK, &new, reason) })
     }
 
-    /// Switches NCQ priorities off; `None` if the disk has none. libata would send the real-time class
-    /// with a priority in the disk, whose batches were measured without.
+    /// Switches NCQ priorities off; `None` if the disk has none. With them, libata would send the
+    /// real-time class with a priority that the disk knows, but the disk's batches were measured
+    /// without it.
     fn ncq_priority(&self) -> Option<Setting> {
         let is_on = self.number(NCQ_PRIORITY) == Some(1);
         let is_supported = self.number("device/ncq_prio_supported") == Some(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where records are, and how their files and those of an installation are written and removed.
+//! The paths of records; writes and removes record files and installed files.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,8 +13,8 @@ use crate::record_error::RecordError;
 /// The folder of all records, relative to the root.
 const FOLDER: &str = "var/lib/tidegate/tune";
 
-/// Returns the path of a disk's record. Names such as `sda` change, so the path contains the disk's
-/// permanent name.
+/// Returns the path of a disk's record. It contains the disk's permanent name, because names such
+/// as `sda` change.
 pub(crate) fn place(disk: &Disk) -> PathBuf {
     disk.root().at(FOLDER).join(format!("{}.json", disk.file_name()))
 }
@@ -31,7 +31,8 @@ pub(crate) fn places(root: &Root) -> Result<Vec<PathBuf>, RecordError> {
     Ok(paths.filter(|path| path.extension().is_some_and(|it| it == "json")).collect())
 }
 
-/// Writes a file and its folders. After a failure or a crash, the file has its old text or the new one.
+/// Writes a file and creates its folders. After a failure or a crash, the file has either its old
+/// text or the new one.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), RecordError> {
     let folder = path.parent().unwrap_or(path);
     let file = NewFile { named: path.to_owned(), path: path.to_owned() };
@@ -41,7 +42,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), RecordError> {
     written.map_err(|source| RecordError::File { verb: "write", path: path.to_owned(), source })
 }
 
-/// Removes a file, and its folder if that is a unit's and empty.
+/// Removes a file, and its folder if the folder is a unit's and empty.
 pub(crate) fn remove(path: PathBuf) -> Result<(), RecordError> {
     match fs::remove_file(&path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -51,7 +52,7 @@ pub(crate) fn remove(path: PathBuf) -> Result<(), RecordError> {
     }
     let folder = path.parent().filter(|folder| folder.extension().is_some_and(|it| it == "d"));
     if let Some(folder) = folder.filter(|folder| !folder.ends_with("rules.d")) {
-        // It stays if another drop-in is in it.
+        // The folder remains if it contains another drop-in.
         let _ = fs::remove_dir(folder);
     }
     Ok(())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The threads of systemd services, and the I/O priority number of each.
 //!
-//! A copy of a machine has no threads of its own: there, the number of a thread is the text of a
+//! In a copy of a machine, no threads run. There, a thread's I/O priority number is the text of the
 //! file `io_priority` in its directory below `proc`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,46 +14,49 @@ use tidegate_device::io_priority::{self, CLASS_SHIFT, IoClass};
 
 use crate::disk::Root;
 
-/// The places of the service manager's control groups: of version 2, of both versions together, and
-/// of version 1.
+/// The mount points of the control groups of the service manager: version 2, both versions
+/// together, and version 1.
 const GROUPS: [&str; 3] = ["sys/fs/cgroup", "sys/fs/cgroup/unified", "sys/fs/cgroup/systemd"];
-/// The files of a control group that list its threads, of version 2 and 1.
+/// The files that list the threads of a control group, in versions 2 and 1.
 const LISTS: [&str; 2] = ["cgroup.threads", "tasks"];
 
 /// A running thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Thread {
-    /// Its number, which the kernel gives to others after its end.
+    /// The thread's number; the kernel reuses it after the thread's end.
     pub(crate) number: u32,
-    /// When it started, in ticks since the boot: with the number, its name for ever.
+    /// The start time, in ticks since the boot. Together with the number, it identifies the thread.
     pub(crate) started: u64,
-    /// The I/O priority number of its requests; `None` if the kernel does not tell it.
+    /// The I/O priority number of its requests; `None` if the kernel does not report it.
     pub(crate) priority: Option<u16>,
-    /// Whether it has no class of its own: the number is that of its scheduling.
+    /// Whether the thread has no class of its own, so that the number follows from its scheduling
+    /// policy.
     pub(crate) is_usual: bool,
 }
 
 impl Thread {
-    /// Returns the number to write to get the present state again. Newer kernels tell a thread
-    /// without a class as one with that of its scheduling, so both count as none.
+    /// Returns the number that restores the current state when it is written. Newer kernels report
+    /// a thread without a class like one with the class of its scheduling policy, so both count as
+    /// having none.
     pub(crate) fn own_priority(self) -> u16 {
         self.priority.filter(|_| !self.is_usual).unwrap_or(0)
     }
 
-    /// Returns whether its requests are in the real-time class, or in another one, as needed.
+    /// Returns whether its requests are in the real-time class if `is_real_time`, and in another
+    /// class otherwise.
     pub(crate) fn fits(self, is_real_time: bool) -> bool {
         let class = io_priority::value(IoClass::RealTime) >> CLASS_SHIFT;
         self.priority.is_some_and(|it| (it >> CLASS_SHIFT == class) == is_real_time)
     }
 
-    /// Returns its name for ever.
+    /// Returns the number and the start time, which identify the thread.
     pub(crate) const fn identity(self) -> (u32, u64) {
         (self.number, self.started)
     }
 }
 
-/// Returns the threads of a service, and of the groups that it made below its own; none if it does
-/// not run.
+/// Returns the threads of a service, including those in control groups below its own; empty if the
+/// service is not running.
 pub(crate) fn of_service(root: &Root, service: &str) -> Vec<Thread> {
     let mut numbers = Vec::new();
     let find = |name: &str| GROUPS.iter().find_map(|place| group(&root.at(place), name));
@@ -64,19 +67,19 @@ pub(crate) fn of_service(root: &Root, service: &str) -> Vec<Thread> {
     numbers.into_iter().filter_map(|number| read(root, number)).collect()
 }
 
-/// The threads of one program, outside of the workload, whose requests are in the real-time class.
+/// A program outside of the workload with threads in the real-time class.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Stranger {
     /// The name of the threads' process.
     pub name: String,
-    /// How many of its threads are in the class.
+    /// The number of its threads in the class.
     pub threads: usize,
 }
 
 impl Stranger {
-    /// Returns the programs whose threads are in the real-time class, by an I/O priority or by
-    /// `SCHED_FIFO` or `SCHED_RR`, and in none of these services. Threads of the kernel are left
-    /// out: they send no requests of their own to a disk.
+    /// Returns the programs that have threads in the real-time class, by an I/O priority or by
+    /// `SCHED_FIFO` or `SCHED_RR`, outside of these services. Kernel threads are left out, because
+    /// they send no requests of their own to a disk.
     pub fn all(root: &Root, services: &[&str]) -> Vec<Self> {
         let own: BTreeSet<u32> = services
             .iter()
@@ -87,7 +90,7 @@ impl Stranger {
         for process in numbers(&root.at("proc")) {
             let Some(name) = program(root, process) else { continue };
             let tasks = numbers(&directory(root, process).join("task"));
-            // A copy of a machine may list processes alone.
+            // A copy of a machine may list only processes.
             let threads = if tasks.is_empty() { vec![process] } else { tasks };
             let is_foreign = |number: &u32| {
                 !own.contains(number) && read(root, *number).is_some_and(|it| it.fits(true))
@@ -101,15 +104,15 @@ impl Stranger {
     }
 }
 
-/// Returns the numbers that name folders in a folder.
+/// Returns the numbers among the names of the folders in a folder.
 fn numbers(folder: &Path) -> Vec<u32> {
     let name = |path: PathBuf| path.file_name()?.to_str()?.parse().ok();
     folders(folder).filter_map(name).collect()
 }
 
-/// Returns the name of a process; `None` for a thread of the kernel, and if it has ended.
+/// Returns the name of a process; `None` for a kernel thread, or if the process has ended.
 fn program(root: &Root, process: u32) -> Option<String> {
-    /// `PF_KTHREAD` among the flags, the ninth field of all.
+    /// `PF_KTHREAD` in the flags, which are field 9.
     const KERNEL: u64 = 0x0020_0000;
     const FLAGS: usize = 9 - 3;
     let stat = fs::read_to_string(directory(root, process).join("stat")).ok()?;
@@ -119,8 +122,8 @@ fn program(root: &Root, process: u32) -> Option<String> {
     (flags & KERNEL == 0).then(|| name.to_owned())
 }
 
-/// Gives a thread this I/O priority number; 0 means no class of its own. Returns whether it still runs.
-/// If its number was given to another thread meanwhile, that one is left without a class.
+/// Gives a thread this I/O priority number; 0 means no class of its own. Returns whether the thread
+/// still exists. If its number was reused during the call, the new thread is left without a class.
 pub(crate) fn set(root: &Root, thread: Thread, priority: u16) -> io::Result<bool> {
     let is_same = || read(root, thread.number).is_some_and(|it| it.started == thread.started);
     if !is_same() || !set_number(root, thread.number, priority)? {
@@ -143,13 +146,13 @@ fn set_number(root: &Root, number: u32, priority: u16) -> io::Result<bool> {
     }
 }
 
-/// Returns the unit whose alias this name is, if it is one.
+/// Returns the unit of which this name is an alias; `None` if it is not an alias.
 fn of_alias(root: &Root, service: &str) -> Option<String> {
     let target = fs::read_link(root.at("etc/systemd/system").join(service)).ok()?;
     Some(target.file_name()?.to_str()?.to_owned())
 }
 
-/// Finds the control group of a service of the system's manager, which is below slices alone.
+/// Finds the control group of a service of the system's manager; all groups above it are slices.
 fn group(folder: &Path, service: &str) -> Option<PathBuf> {
     let own = folder.join(service);
     if own.is_dir() {
@@ -167,7 +170,7 @@ fn collect(group: &Path, numbers: &mut Vec<u32>) {
     folders(group).for_each(|folder| collect(&folder, numbers));
 }
 
-/// Returns the folders in a folder; links are none.
+/// Returns the folders in a folder, without symbolic links.
 fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path())
@@ -178,7 +181,8 @@ fn read(root: &Root, number: u32) -> Option<Thread> {
     let stat = fs::read_to_string(directory(root, number).join("stat")).ok()?;
     let (started, usual) = facts(&stat)?;
     let priority = match priority(root, number) {
-        // Older kernels tell 0 of a thread without a class, newer ones the number of its scheduling.
+        // For a thread without a class, older kernels report 0, and newer ones the number that
+        // follows from its scheduling policy.
         Ok(Some(told)) if told >> CLASS_SHIFT == 0 => Some(usual),
         Ok(Some(told)) => Some(told),
         Ok(None) => return None,
@@ -199,12 +203,13 @@ fn directory(root: &Root, number: u32) -> PathBuf {
     root.at("proc").join(number.to_string())
 }
 
-/// Returns when a thread started, and the I/O priority number of its scheduling, from its `stat`.
+/// Returns a thread's start time, and the I/O priority number that follows from its scheduling
+/// policy, from its `stat`.
 ///
 /// # Source
 /// `task_nice_ioclass` and `task_nice_ioprio` in `include/linux/ioprio.h` of Linux 6.1 and 6.12.
 fn facts(stat: &str) -> Option<(u64, u16)> {
-    /// The fields behind the name, from 0: the 19th, 22nd and 41st of all.
+    /// The indices of fields 19, 22 and 41 among the fields after the name.
     const NICE: usize = 19 - 3;
     const STARTED: usize = 22 - 3;
     const POLICY: usize = 41 - 3;
@@ -226,7 +231,7 @@ fn facts(stat: &str) -> Option<(u64, u16)> {
 mod tests {
     use super::*;
 
-    /// The expected numbers are class and level of the kernel's `linux/ioprio.h`.
+    /// The expected numbers consist of class and level as in the kernel's `linux/ioprio.h`.
     #[test]
     fn a_thread_without_a_class_has_that_of_its_scheduling() {
         for (nice, policy, expected) in [

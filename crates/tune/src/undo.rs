@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The way back from a record: all of it, or what a new plan no longer names.
+//! Undoes the changes in a record: all of them, or only those that a new plan does not name.
 
 use serde::Serialize;
 use tidegate_model::workload_file::Unit;
@@ -19,27 +19,28 @@ pub struct Undone {
     pub settings: Vec<(String, String)>,
     /// The files that were removed.
     pub files: Vec<String>,
-    /// The services, with the number of threads that have their old class again.
+    /// The services, each with the number of threads whose old class was restored.
     pub services: Vec<(String, usize)>,
-    /// The attributes that went with a disk that is gone.
+    /// The attributes that could not be restored because the disk is gone.
     pub unreached: Vec<String>,
 }
 
 impl Record {
-    /// Restores every setting and class, removes every file, and forgets the disk. Settings are
-    /// restored in the order in which they were made, because a change of the scheduler resets the
-    /// other settings. A class and a file that another disk's record needs stay. A disk that is gone
-    /// has no settings to restore.
+    /// Restores every setting and class, removes every file, and removes the record. Settings are
+    /// restored in the order in which they were made, because changing the scheduler resets the
+    /// other settings. Classes and files that another disk's record needs are kept. A disk that is
+    /// gone has no settings to restore.
     ///
     /// # Errors
-    /// The first value that cannot be restored. All other values are restored, and the record
-    /// stays.
+    /// The error of the first value that cannot be restored. All other values are still restored,
+    /// and the record is kept.
     pub fn undo(self, disk: &Disk) -> Result<Undone, RecordError> {
         let mut others = Others::of(disk)?;
         let mut undone = Undone::default();
         let mut first = self.take_back(disk.root(), &mut others, |_| true, |_| true, &mut undone);
         for Made { attribute, old, .. } in self.settings {
-            // An attribute that was not there belongs to the scheduler, and goes with it.
+            // An attribute that did not exist before belongs to the scheduler, and disappears with
+            // it.
             let Some(old) = old else { continue };
             if disk.is_gone() {
                 undone.unreached.push(attribute);
@@ -72,7 +73,7 @@ impl Record {
         Ok(())
     }
 
-    /// Removes files and takes classes back, except those that another disk's record needs.
+    /// Removes files and restores classes, except those that another disk's record needs.
     fn take_back(
         &self,
         root: &Root,

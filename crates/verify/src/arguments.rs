@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The theorems that prove a stated response to be a bound.
+//! The theorems by which a stated response is proved to be a bound.
 //!
 //! | argument | statement | machine-checked |
 //! |---|---|---|
@@ -20,15 +20,15 @@ use crate::refusal::{Refusal, StepFault};
 use crate::system::{HORIZON, System};
 use crate::window;
 
-/// The bounds that the theorems support.
+/// The bounds that the theorems prove.
 pub(crate) struct Bounds {
-    /// The least bound of each task.
+    /// The smallest proved bound of each task; `None` if no theorem applies.
     pub(crate) responses: Vec<Option<u128>>,
-    /// The number of tasks whose R only the window argument can prove.
+    /// The number of tasks whose stated R only the window argument can prove.
     pub(crate) by_window: usize,
 }
 
-/// Returns the least bound of each task.
+/// Returns the smallest bound of each task that the theorems prove.
 pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bounds, Refusal> {
     let alone = if system.is_fifo {
         let busy = busy_interval(certificate, system)?;
@@ -58,7 +58,7 @@ pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bound
     Ok(Bounds { responses: responses.collect(), by_window })
 }
 
-/// Returns (x + 1) b(z), if the requests that are released in x b(z) fit into x batches.
+/// Returns (x + 1) b(z) if the requests that are released in x b(z) fit into x batches.
 fn busy_interval(certificate: &Certificate, system: &System) -> Result<Option<u128>, Refusal> {
     let Some(stated) = &certificate.busy_interval else { return Ok(None) };
     let x = u128::from(stated.batches);
@@ -77,7 +77,7 @@ fn busy_interval(certificate: &Certificate, system: &System) -> Result<Option<u1
 /// Returns b(z) (E - 1) / z + 2 b(z), rounded up, if sum e / p <= z / b(z).
 fn linear(system: &System) -> Option<u128> {
     // Each share is rounded up to a multiple of 2^-64, so a workload exactly at the limit may be
-    // refused.
+    // rejected.
     let share = |work: u128, period: u128| {
         let whole = (work / period).checked_mul(1 << 64)?;
         whole.checked_add(((work % period) << 64).div_ceil(period))
@@ -100,9 +100,9 @@ fn min_period(system: &System) -> Option<u128> {
     holds.then(|| h + system.cost(system.sum() % system.z))
 }
 
-/// Returns A by the number of requests of a job. Empty unless every R is below its task's period
-/// and, for a policy that does not serve requests in the order of their release, all queued
-/// requests fit into one batch.
+/// Returns A for each number of requests of a job. Empty if some R is not below its task's period.
+/// Also empty if the policy does not serve requests in the order of their release and the requests
+/// of all tasks do not fit into one batch.
 fn backlog(certificate: &Certificate, system: &System) -> Result<BTreeMap<u128, u128>, Refusal> {
     let mut longest = BTreeMap::new();
     let is_below = system.tasks.iter().all(|task| task.r.is_some_and(|r| r < task.p));
@@ -127,7 +127,8 @@ fn backlog_step(step: &BacklogStep, system: &System, task: usize) -> Result<u128
     if system.z <= sum - system.tasks[task].e {
         carry_ins.insert(system.z);
     }
-    // The certificate may also state sizes that the tasks cannot form: they only raise the bound.
+    // The certificate may also state sizes that the tasks cannot form, because they can only raise
+    // the bound.
     let stated: Vec<u128> = step.carry_ins.iter().map(|&y| y.into()).collect();
     if !carry_ins.iter().all(|y| stated.contains(y)) || stated.iter().any(|&y| y > most) {
         return Err(StepFault::CarryIns);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The certificate, as `tidegate check --certificate` writes it. Keys that this crate does not know
-//! are ignored: they only inform people.
+//! The certificate in the format of `tidegate check --certificate`. Keys that this crate does not
+//! know are ignored, because they only inform people.
 
 use serde::Deserialize;
 
 /// The version of the format that this crate checks.
 pub const VERSION: u32 = 1;
 
-/// A verdict and what it follows from.
+/// A verdict and the numbers from which it follows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Certificate {
     /// The version of the format.
@@ -27,40 +27,40 @@ pub struct Certificate {
     /// The host's time; `None` if the workload states none.
     #[serde(default)]
     pub host: Option<HostTime>,
-    /// b(1) to b(z), with the margin and with what the host adds to a batch; not used for
+    /// b(1) to b(z), including the margin and the host's time per batch; not used for
     /// `gated-drain`.
     pub batch_ns_max: Vec<u64>,
     /// The tasks with their stated bounds.
     pub tasks: Vec<CertifiedTask>,
     /// The busy-interval bound, if it is used.
     pub busy_interval: Option<BusyInterval>,
-    /// The steps of the backlog bound, one for each number of requests of a job; empty if it is not
-    /// used.
+    /// The steps of the backlog bound, one for each number of requests of a job; empty if the bound
+    /// is not used.
     pub backlog: Vec<BacklogStep>,
-    /// The costs of requests, if a bound rests on them.
+    /// The costs of requests, if a bound uses them.
     pub costs: Option<Costs>,
     /// The drain times, for `gated-drain`.
     pub drain: Option<Drain>,
 }
 
-/// A file, by its content.
+/// A file, identified by its content.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FileHash {
-    /// Its name when the verdict was made.
+    /// The file's name when the verdict was made.
     pub name: String,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// The longest times of the host, by where they enter the verdict.
+/// The longest times of the host, by the place at which they enter the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct HostTime {
-    /// J: from the instant at which a client has a job until the policy sees it.
+    /// J: the longest time from when a client has a job until the policy sees it.
     pub release_ns: u64,
-    /// h: the host's time that each batch time contains.
+    /// h: the time of the host that each batch time includes.
     pub batch_ns: u64,
-    /// c: from the instant at which the policy sees a job's completion until the client has the
-    /// answer.
+    /// c: the longest time from when the policy sees a job's completion until the client has the
+    /// reply.
     pub reply_ns: u64,
 }
 
@@ -75,72 +75,70 @@ pub struct CertifiedTask {
     pub deadline_ns: u64,
     /// e: the number of requests of a job.
     pub requests: u64,
-    /// The bound on which the verdict rests.
+    /// The bound that the verdict uses.
     pub response_ns_max: u64,
-    /// R of Theorems 1 to 3, which bound all tasks together; `None` if these theorems give no
-    /// bound.
+    /// R of Theorems 1 to 3, which bound all tasks jointly; `None` if these theorems give no bound.
     pub tight_ns: Option<u64>,
-    /// c: the most that one request adds to a batch, if a bound rests on costs.
+    /// c: the longest time that one request adds to a batch, if a bound uses costs.
     pub cost_ns: Option<u64>,
-    /// The contract with the client, before host and jitter are taken off; `None` if neither is
-    /// stated.
+    /// The contract with the client, before jitter and the host's time are subtracted; `None` if
+    /// the workload states neither.
     #[serde(default)]
     pub client: Option<Client>,
 }
 
-/// A task's contract with its client, who waits for jitter and host too.
+/// A task's contract with its client, which also waits for the task's jitter and for the host.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Client {
     /// p: the period.
     pub period_ns: u64,
     /// d: the relative deadline; for a task with m buffers, at most m periods.
     pub deadline_ns: u64,
-    /// The task's own jitter: from a job's arrival until the instant from which the host's J
-    /// counts.
+    /// The task's own jitter: the longest time from a job's arrival until the host's J begins.
     #[serde(default)]
     pub jitter_ns: u64,
-    /// The bound at the client.
+    /// The bound of the response time at the client.
     pub response_ns_max: u64,
 }
 
-/// The costs that are not a task's, with the margin.
+/// The costs other than those of tasks, including the margin.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Costs {
-    /// A: the fixed cost of each batch, with what the host adds to a batch.
+    /// A: the fixed cost of each batch, including the host's time per batch.
     pub positioning_ns: u64,
-    /// The most that one best-effort request adds to a batch.
+    /// The longest time that one best-effort request adds to a batch.
     pub best_effort_ns: u64,
 }
 
-/// The drain times, with the margin, and whether there is best effort.
+/// The drain times, including the margin, and whether there is best effort.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Drain {
-    /// drain(1) to drain(K), with what the host adds to a drain: the drive never gets more than K
+    /// drain(1) to drain(K), including the host's time per drain; the drive never holds more than K
     /// requests.
     pub ns_max: Vec<u64>,
     /// Whether there is best effort.
     pub has_best_effort: bool,
 }
 
-/// A window of full batches, long enough to serve all requests that are released in it.
+/// A window of full batches that is long enough to serve all requests that are released in it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct BusyInterval {
-    /// x: the window holds at most x batches.
+    /// x: the maximum number of batches in the window.
     pub batches: u64,
-    /// The requests that the tasks release in x b(z), at most x z.
+    /// The number of requests that the tasks release in x b(z), at most x z.
     pub released: u64,
 }
 
-/// The longest wait behind a batch in flight.
+/// The longest response of a job that waits behind a batch in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct BacklogStep {
-    /// e: the requests of the job.
+    /// e: the number of requests of the job.
     pub requests: u64,
-    /// The sizes that the batch in flight can have.
+    /// The possible sizes of the batch in flight.
     pub carry_ins: Vec<u64>,
-    /// The size with the longest wait.
+    /// The size of the batch in flight that gives the longest response.
     pub in_flight: u64,
-    /// The batches after it, up to the job's last one.
+    /// The number of batches after the batch in flight, up to the job's last one.
     pub batches: u64,
     /// The size of the last batch.
     pub last: u64,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bound by the costs of requests, `docs/theory/requests-of-different-kinds.md`, equations 11.1
-//! and 11.2. It holds if each batch can take every queued request and the bound is below every
+//! and 11.2. It is valid if each batch can take every queued request and the bound is below every
 //! period.
 
 use crate::certificate::Certificate;
 use crate::refusal::Refusal;
 use crate::system::{HORIZON, System};
 
-/// Returns the bound of every task; `None` if the certificate states no costs or the bound does not
-/// hold.
+/// Returns the common bound of all tasks; `None` if the certificate states no costs or the bound is
+/// not valid.
 pub(crate) fn response(
     certificate: &Certificate,
     system: &System,
@@ -24,7 +24,8 @@ pub(crate) fn response(
     }
     let (positioning, best_effort) =
         (u128::from(stated.positioning_ns), u128::from(stated.best_effort_ns));
-    // C, and M: the cost of the beta most expensive requests, of the tasks or of best effort.
+    // C is the cost of all requests of the tasks; M is the cost of the beta most expensive
+    // requests, of tasks or of best effort.
     let all: u128 = tasks.iter().map(|&(cost, e)| u128::from(cost) * u128::from(e)).sum();
     tasks.sort_unstable_by(|a, b| b.cmp(a));
     let (mut left, mut most) = (system.beta, 0);

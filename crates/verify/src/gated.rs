@@ -7,8 +7,8 @@ use crate::certificate::{Certificate, Drain};
 use crate::refusal::Refusal;
 use crate::system::HORIZON;
 
-/// Returns the bound of each task: its deadline if W <= d <= p for every task, or drain(1) for one
-/// request alone.
+/// Returns the bound of each task: its deadline if W <= d <= p for every task; or drain(1) if there
+/// is only a single request and no best effort.
 pub(crate) fn bounds(certificate: &Certificate, drain: &Drain) -> Result<Bounds, Refusal> {
     let tasks = &certificate.tasks;
     for task in tasks {

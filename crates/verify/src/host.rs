@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Derives a client's contract, behind host and jitter, from the task that the policy sees:
-//! equations 30.1, 30.2 and 30.5 of `docs/theory/host-time.md`.
+//! Checks that a client's contract, with host and jitter, follows from the task that the policy
+//! sees: equations 30.1, 30.2 and 30.5 of `docs/theory/host-time.md`.
 
 use crate::certificate::{Certificate, CertifiedTask, Client, HostTime};
 use crate::refusal::Refusal;
 
-/// Refuses a task whose contract at the client does not follow from the host's time.
+/// Refuses a task if its contract at the client does not follow from the host's time.
 pub(crate) fn check(certificate: &Certificate, task: &CertifiedTask) -> Result<(), Refusal> {
     let no_time = HostTime { release_ns: 0, batch_ns: 0, reply_ns: 0 };
     let follows = match (&certificate.host, &task.client) {
@@ -17,8 +17,8 @@ pub(crate) fn check(certificate: &Certificate, task: &CertifiedTask) -> Result<(
     follows.then_some(()).ok_or_else(refusal)
 }
 
-/// Returns whether the task's period is at most p - J, where J is jitter and host together, and the
-/// client's bound is at least R + J + c and within its deadline.
+/// Returns whether the task's period is at most p - J, where J is the sum of jitter and the host's
+/// release time, and the client's bound is at least R + J + c and within its deadline.
 fn is_behind(host: &HostTime, task: &CertifiedTask, client: &Client) -> bool {
     let [jitter, reply] = [client.jitter_ns, host.reply_ns].map(u128::from);
     let release = u128::from(host.release_ns) + jitter;

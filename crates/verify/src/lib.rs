@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks certificates. A certificate is a verdict of `tidegate check` with all numbers that the
-//! check needs.
+//! Checks certificates. A certificate is a verdict of `tidegate check` with all numbers that are
+//! needed to check it.
 //!
-//! This crate is small and imports nothing of the workspace. It shares no code with the analysis
-//! that made the verdict, so an error must be made twice to go unnoticed. It does not search for
-//! bounds; it only checks that the responses which a certificate states satisfy one of the theorems
-//! of `docs/theory`. Clarity comes before speed: no work is shared or skipped.
+//! This crate is small and depends on no other crate of the workspace. It shares no code with the
+//! analysis that made the verdict, so an error must be made twice to go unnoticed. It does not
+//! search for bounds; it only checks that the stated responses satisfy one of the theorems of
+//! `docs/theory`. Clarity takes precedence over speed: no work is shared or skipped.
 //!
-//! A certificate holds only numbers: tasks, a batch table, z, beta. This crate does not check that
-//! they are the workload's and the drive's; `tidegate verify --workload` does.
+//! A certificate contains only numbers: tasks, a batch table, z, beta. This crate does not check
+//! that these numbers are those of the workload and the drive; `tidegate verify --workload` does.
 
 mod arguments;
 mod certificate;
@@ -30,19 +30,19 @@ use system::System;
 /// The result of a check that found no fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted {
-    /// The number of tasks, each proven.
+    /// The number of tasks, all of which are proven.
     pub tasks: usize,
-    /// The number of tasks whose R only the window of Theorem 1 can prove.
+    /// The number of tasks whose stated R only the window argument of Theorem 1 can prove.
     pub by_window: usize,
 }
 
-/// Checks that every response which the certificate states is a bound, and within the deadline.
+/// Checks that every stated response is a bound and within the deadline.
 ///
 /// # Errors
-/// The first fault found; the certificate then proves nothing.
+/// The first fault found; then the certificate proves nothing.
 ///
 /// # Complexity
-/// Without the window argument O(n z). With it, each release in a window costs O(n).
+/// O(n z) without the window argument. With it, each release in a window costs O(n).
 pub fn verify(certificate: &Certificate) -> Result<Accepted, Refusal> {
     if certificate.format != VERSION {
         return Err(Refusal::Version { found: certificate.format });

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a certificate is refused.
+//! The reasons why a certificate is refused.
 
 /// A fault of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Another version of the format.
+    /// The certificate has another version of the format.
     #[error("the certificate has format {found}; this program checks format 1")]
     Version {
-        /// The version found.
+        /// The version in the certificate.
         found: u32,
     },
-    /// A policy for which no theorem is checked here.
+    /// This crate checks no theorem for the policy.
     #[error("no check exists for the policy `{policy}`")]
     Policy {
-        /// The name.
+        /// The policy's name.
         policy: String,
     },
-    /// z, beta and the table do not fit together.
+    /// z, beta and the table are inconsistent.
     #[error(
         "z = {batch} needs a table of as many batch times that never decrease, below 146 years, and beta at most z"
     )]
     Table {
-        /// z as stated.
+        /// The stated z.
         batch: u64,
     },
     /// The drain times do not fit the policy or the tasks.
@@ -33,23 +33,23 @@ pub enum Refusal {
         /// The number of requests that the tasks can release together.
         requests: u128,
     },
-    /// A task without a cost, or costs beyond the limits of this check.
+    /// A task lacks a cost, or a cost exceeds the limits of this check.
     #[error("a task has no cost, or a cost is beyond all limits")]
     Costs,
-    /// A task without a period or a request, or with one beyond the limits of this check.
+    /// A task has no period or no requests, or one of them exceeds the limits of this check.
     #[error("task `{task}` has no period or no request, or one beyond all limits")]
     Task {
-        /// The name.
+        /// The task's name.
         task: String,
     },
-    /// The busy interval does not close where the certificate says.
+    /// More requests are released in the stated busy interval than fit into its batches.
     #[error(
         "the window of {batches} batches does not close: the tasks release {released} requests in it"
     )]
     WindowOpen {
-        /// x as stated.
+        /// The stated x.
         batches: u64,
-        /// The requests that can be released in the busy interval.
+        /// The number of requests that can be released in the busy interval.
         released: u128,
     },
     /// A step of the backlog bound is wrong.
@@ -57,13 +57,13 @@ pub enum Refusal {
     Step {
         /// e, the number of requests of a job.
         requests: u64,
-        /// The fault.
+        /// The fault of the step.
         what: StepFault,
     },
     /// No theorem supports the stated bound.
     #[error("no theorem bounds the response of task `{task}`")]
     NoArgument {
-        /// The name.
+        /// The task's name.
         task: String,
     },
     /// The stated bound is below the least bound that the theorems give.
@@ -71,42 +71,42 @@ pub enum Refusal {
         "task `{task}` is stated to respond within {stated_ns} ns, but the theorems give {bound_ns} ns"
     )]
     BelowBound {
-        /// The name.
+        /// The task's name.
         task: String,
         /// The stated bound.
         stated_ns: u128,
-        /// The least bound that the theorems support.
+        /// The smallest bound that the theorems prove.
         bound_ns: u128,
     },
     /// The stated bound exceeds the deadline.
     #[error("the bound of task `{task}` exceeds its deadline")]
     DeadlineMissed {
-        /// The name.
+        /// The task's name.
         task: String,
     },
-    /// The contract at the client does not follow from the one that the policy sees.
+    /// The contract at the client does not follow from the contract that the policy sees.
     #[error("the contract of task `{task}` at its client does not follow from the host's time")]
     Client {
-        /// The name.
+        /// The task's name.
         task: String,
     },
     /// A file is not the one that the certificate names.
     #[error("`{name}` has SHA-256 {found}, but the certificate is about {stated}")]
     OtherFile {
-        /// The file.
+        /// The file's name.
         name: String,
-        /// Its hash.
+        /// The file's hash.
         found: String,
-        /// The certificate's hash.
+        /// The hash in the certificate.
         stated: String,
     },
-    /// The numbers are not those of the files.
+    /// The certificate's numbers are not those of the files.
     #[error("the numbers are not those of the files: {what}")]
     OtherNumbers {
         /// The first number that differs.
         what: String,
     },
-    /// A drive file was given, but the workload file holds the drive.
+    /// A drive file was given, but the drive is in the workload file.
     #[error("the certificate names no drive file: the workload file holds the drive")]
     NoDriveFile,
 }
@@ -118,7 +118,8 @@ pub enum StepFault {
     /// A task has no step, or a step belongs to no task.
     #[error("the steps are not those of the tasks")]
     Tasks,
-    /// The sizes of the batch in flight lack one that the tasks can form, or one is too large.
+    /// The stated sizes of the batch in flight lack a size that the tasks can form, or include one
+    /// that is too large.
     #[error("the sizes of the batch in flight are not those that the tasks can form")]
     CarryIns,
     /// The stated batches or their sum do not follow from the stated batch in flight.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The tasks and the drive of a certificate, in integers that cannot overflow below the horizon.
+//! The tasks and the drive of a certificate, as integers that cannot overflow below the horizon.
 
 use std::collections::BTreeSet;
 
 use crate::certificate::Certificate;
 use crate::refusal::Refusal;
 
-/// The longest time, in ns, up to which bounds are checked: 146 years. Up to it, no sum here
+/// The longest time for which bounds are checked, in ns: 146 years. Below it, no sum in this crate
 /// overflows.
 pub(crate) const HORIZON: u64 = 1 << 62;
 
@@ -23,7 +23,7 @@ pub(crate) struct System {
     times: Vec<u128>,
 }
 
-/// A task: e, p, and R, the bound to be checked by Theorem 1.
+/// A task: e, p, and R, the bound that Theorem 1 must prove.
 pub(crate) struct Task {
     pub(crate) e: u128,
     pub(crate) p: u128,
@@ -31,7 +31,7 @@ pub(crate) struct Task {
 }
 
 impl System {
-    /// Returns the system, if its numbers fit together.
+    /// Returns the system of a certificate, if its numbers are consistent.
     pub(crate) fn of(certificate: &Certificate) -> Result<Self, Refusal> {
         let is_fifo = match certificate.policy.as_str() {
             "dqf" => true,
@@ -61,12 +61,13 @@ impl System {
         Ok(Self { is_fifo, tasks, z, beta, times })
     }
 
-    /// Returns E.
+    /// Returns E, the number of requests that all tasks can release together.
     pub(crate) fn sum(&self) -> u128 {
         self.tasks.iter().map(|task| task.e).sum()
     }
 
-    /// Returns the time of a batch with `real_time` real-time requests, at most z.
+    /// Returns the longest time of a batch with `real_time` real-time requests, at most z; best
+    /// effort can fill it up to beta.
     pub(crate) fn cost(&self, real_time: u128) -> u128 {
         self.time(real_time.max(self.beta))
     }
@@ -84,11 +85,13 @@ impl System {
         self.times[usize::try_from(requests).expect("at most z")]
     }
 
-    /// Returns the sums of e over all sets of tasks, up to `most`; the task `without` is in no set.
+    /// Returns the sums of e over all sets of tasks, up to `most`. No set contains the task
+    /// `without`.
     pub(crate) fn totals(&self, most: u128, without: Option<usize>) -> BTreeSet<u128> {
         let mut totals = BTreeSet::from([0]);
         for (index, task) in self.tasks.iter().enumerate() {
-            // Once `totals` holds every number from 0 to `most`, no task adds another.
+            // If `totals` already contains every number from 0 to `most`, further tasks add
+            // nothing.
             if Some(index) != without && (totals.len() as u128) <= most {
                 let more: Vec<u128> = totals.iter().map(|total| total + task.e).collect();
                 totals.extend(more.into_iter().filter(|&total| total <= most));
@@ -97,7 +100,7 @@ impl System {
         totals
     }
 
-    /// Returns the requests that the tasks can release in a half-open window.
+    /// Returns the number of requests that the tasks can release in a half-open window.
     pub(crate) fn half_open(&self, length: u128) -> u128 {
         self.tasks.iter().map(|task| task.e * length.div_ceil(task.p)).sum()
     }

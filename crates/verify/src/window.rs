@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! W of Theorem 1, `docs/theory/dual-queue-fifo.md` section 3, evaluated as it is written there.
+//! W of Theorem 1, `docs/theory/dual-queue-fifo.md`, section 3, computed exactly as it is written
+//! there.
 
 use std::collections::BTreeSet;
 
 use crate::system::{HORIZON, System, Task};
 
-/// The largest number of releases in a window that is checked.
+/// The maximum number of releases in a window that is checked.
 const RELEASES_MAX: usize = 1 << 20;
 
-/// Returns `W_k` for the responses of the certificate; `None` if a window does not close.
+/// Returns `W_k` for the responses in the certificate; `None` if a window does not close, or has
+/// too many releases.
 pub(crate) fn response(system: &System, task: usize) -> Option<u128> {
     let mut worst = 0;
     let is_within = system.tasks.iter().all(|task| task.r.is_some_and(|r| r <= task.p));
@@ -22,8 +24,8 @@ pub(crate) fn response(system: &System, task: usize) -> Option<u128> {
     Some(worst)
 }
 
-/// Returns the sizes of the carry-in batch that must be tried; `is_within` means that no task has
-/// two jobs in it.
+/// Returns the sizes of the carry-in batch that must be checked. `is_within` means that no task can
+/// have two jobs in the carry-in.
 fn carry_ins(system: &System, is_within: bool) -> BTreeSet<u128> {
     if !is_within {
         return (0..=system.z).collect();
@@ -35,14 +37,14 @@ fn carry_ins(system: &System, is_within: bool) -> BTreeSet<u128> {
     sizes
 }
 
-/// A window of full batches after a carry-in.
+/// A window of full batches after a carry-in batch.
 struct Window<'a> {
     system: &'a System,
     carried: u128,
     /// b(s), the time of the carry-in batch.
     lead: u128,
-    /// The values of theta of each task: first with one of its jobs in the carry-in, then with two,
-    /// and so on.
+    /// For each task, the values of theta with one of its jobs in the carry-in, with two, and so
+    /// on.
     again: Vec<Vec<u128>>,
     /// The latest release in the window.
     end: u128,
@@ -65,7 +67,7 @@ impl<'a> Window<'a> {
         };
         let thetas = |task: &Task| {
             let response = task.r?;
-            // Jobs beyond those that fill the carry-in change nothing.
+            // Further jobs would not fit into the carry-in, so they change nothing.
             let most = if is_within { 1 } else { carried.div_ceil(task.e) };
             let is_in_time = |jobs: &u128| is_within || lead + (jobs - 1) * task.p <= response;
             let theta = |jobs: u128| (lead + jobs * task.p).saturating_sub(response);
@@ -75,13 +77,14 @@ impl<'a> Window<'a> {
         Some(Self { system, carried, lead, again, end })
     }
 
-    /// Returns whether the tasks can have `carried` requests in the carry-in.
+    /// Returns whether the jobs of the tasks can form a carry-in of `carried` requests.
     fn has_room(&self) -> bool {
         let tasks = self.system.tasks.iter().zip(&self.again);
         tasks.map(|(task, again)| task.e * again.len() as u128).sum::<u128>() >= self.carried
     }
 
-    /// Returns the release instants to try: those at which a number of jobs in the window changes.
+    /// Returns the release times to check: those at which the number of jobs in the window changes.
+    /// `None` if there are too many.
     fn releases(&self) -> Option<BTreeSet<u128>> {
         let mut releases = BTreeSet::from([0]);
         for (index, task) in self.system.tasks.iter().enumerate() {
@@ -99,7 +102,8 @@ impl<'a> Window<'a> {
         Some(releases)
     }
 
-    /// Returns the response of a job of `task` released at this instant, equations 3.1 to 3.4.
+    /// Returns the response of a job of `task` that is released at `release`, by equations 3.1 to
+    /// 3.4.
     fn response(&self, task: usize, release: u128) -> u128 {
         let System { tasks, z, .. } = self.system;
         let jobs = |length: u128, p: u128| length / p + 1;
@@ -122,8 +126,8 @@ impl<'a> Window<'a> {
         dispatch + self.system.cost(last) - release
     }
 
-    /// Returns the least number of requests that the carry-in takes away from the window. The loss
-    /// of the job's own task counts at the job's release.
+    /// Returns the smallest number of requests that the carry-in removes from the window. For the
+    /// job's own task, only jobs up to the job's release count.
     fn loss(&self, length: u128, own: Option<(usize, u128)>) -> u128 {
         let mut lost: Vec<(u128, u128)> = Vec::new();
         for (index, (task, again)) in self.system.tasks.iter().zip(&self.again).enumerate() {

@@ -10,13 +10,15 @@ use crate::event::IoClass;
 use crate::process::Process;
 use crate::served::Served;
 
-/// The most sources that have a row of their own; later ones share one row for each class.
+/// The maximum number of sources with a row of their own; further sources share one row for each
+/// class.
 const SOURCES_MAX: usize = 512;
 
-/// A source of requests: the processes with one name in one unit, and one class of their requests.
+/// A source of requests: all processes with one name in one systemd unit, and one class of their
+/// requests.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// The systemd service.
+    /// The systemd service; `None` outside of services.
     pub unit: Option<String>,
     /// The processes' name.
     pub name: String,
@@ -25,17 +27,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Returns the source of a process's requests of this class.
+    /// Returns the source that a process's requests of this class belong to.
     pub fn of(process: &Process, class: IoClass) -> Self {
         Self { unit: process.unit.clone(), name: process.name.clone(), class }
     }
 
-    /// Returns the row that the sources of a class share when there are too many.
+    /// Returns the row that the further sources of a class share if there are too many.
     pub(crate) fn others(class: IoClass) -> Self {
         Self { unit: None, name: "others".to_owned(), class }
     }
 
-    /// Returns the unit, or the processes' name if there is none.
+    /// Returns the unit, or the processes' name if there is no unit.
     pub fn title(&self) -> &str {
         self.unit.as_deref().unwrap_or(&self.name)
     }
@@ -44,23 +46,23 @@ impl Source {
 /// The counts of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
-    /// The process of the request that completed last.
+    /// The process whose request completed last.
     pub pid: u32,
     /// Whether the source had several processes.
     pub has_several: bool,
-    /// Requests that read.
+    /// The number of reads.
     pub reads: u64,
-    /// Requests that write.
+    /// The number of writes.
     pub writes: u64,
-    /// Requests of other kinds: flushes, discards.
+    /// The number of other requests, such as flushes and discards.
     pub others: u64,
-    /// Bytes that were read and written.
+    /// The number of bytes that were read and written.
     pub bytes: u64,
-    /// Requests that failed.
+    /// The number of requests that failed.
     pub failed: u64,
-    /// Response times from queue to completion, of all requests.
+    /// The response times of all requests, from queueing to completion.
     pub responses: Distribution,
-    /// The same response times in classes.
+    /// The same response times, counted in classes.
     pub counts: ResponseCounts,
 }
 
@@ -103,7 +105,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Counts a request.
+    /// Counts a completed request.
     pub fn record(&mut self, served: &Served) {
         let Served { by, class, .. } = served;
         let mut source = Source::of(by, *class);
@@ -114,8 +116,8 @@ impl Accounts {
         account.record(served);
     }
 
-    /// Returns the sources with their counts by class, the highest first, and within a class by
-    /// their longest response, longest first.
+    /// Returns the sources with their counts, sorted by class, the highest first, and then by their
+    /// longest response, the longest first.
     pub fn rows(&self) -> Vec<(&Source, &Account)> {
         let mut rows: Vec<_> = self.by_source.iter().collect();
         rows.sort_by_key(|(source, account)| {
@@ -124,12 +126,12 @@ impl Accounts {
         rows
     }
 
-    /// Returns the number of requests.
+    /// Returns the number of all counted requests.
     pub fn requests(&self) -> u64 {
         self.by_source.values().map(|account| account.responses.count()).sum()
     }
 
-    /// Returns the longest response with its source.
+    /// Returns the longest response and its source.
     pub fn longest(&self) -> Option<(&Source, Duration)> {
         let rows = self.by_source.iter();
         let longest = rows.filter_map(|(source, account)| Some((source, account.responses.max()?)));

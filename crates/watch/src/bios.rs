@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Follows each piece of I/O (a bio) from the program's call to its last completed sector.
+//! Follows each piece of I/O (a bio) from the program's call to the completion of its last sector.
 //!
-//! Requests are made of bios, and the kernel merges, splits, requeues and completes them in parts.
-//! None of this matters here: a bio is complete when completions have covered all of its sectors.
+//! Requests are made of bios, and the kernel merges, splits, requeues and completes requests in
+//! parts. None of this matters here: a bio is complete when completions have covered all of its
+//! sectors.
 //!
 //! ```text
 //!   bio       [--------)            queued at t1
@@ -11,12 +12,13 @@
 //!   complete              [-----)   the second is served
 //! ```
 //!
-//! Of several bios with the same sectors, a completion counts for one that it covers exactly, and
-//! otherwise for the oldest: the trace does not tell them apart.
+//! If several bios have the same sectors, a completion counts for a bio that it covers exactly, or
+//! else for the oldest: the trace does not tell them apart.
 //!
-//! A write that must be on the medium (FUA) is not complete with its data if the device cannot do
-//! that itself: the kernel then empties the write cache, and completes the request a second time
-//! without sectors, at its first sector or behind its last one, depending on the kernel.
+//! If a write must be on the medium (FUA) and the device cannot ensure that itself, the write is
+//! not complete when its data is. The kernel then empties the write cache, and completes the
+//! request a second time without sectors, at its first sector or just after its last one, depending
+//! on the kernel.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -28,9 +30,9 @@ use crate::extents::Sectors;
 use crate::process::Process;
 use crate::served::Served;
 
-/// The most bios that are followed at once: beyond it, the oldest is given up.
+/// The maximum number of bios that are followed at once; beyond that, the oldest is given up.
 const FOLLOWED_MAX: usize = 1 << 16;
-/// A bio that is older is given up: the kernel's six attempts of 30 s each end sooner.
+/// A bio older than this is given up: the kernel's six attempts of 30 s each end sooner.
 const AGE_MAX: Duration = Duration::from_ms(300_000);
 
 #[derive(Debug)]
@@ -39,33 +41,33 @@ struct Bio {
     by: Process,
     class: IoClass,
     queued: Time,
-    /// Sectors that are not complete.
+    /// The sectors that are not complete.
     left: Sectors,
-    /// Sectors that were not sent to the device.
+    /// The sectors that were not sent to the device.
     unsent: Sectors,
     /// Whether the data must be on the medium.
     is_forced: bool,
-    /// How many of its requests need the kernel to empty the write cache after their data.
+    /// The number of its requests after whose data the kernel must empty the write cache.
     flushes: u32,
     is_failed: bool,
 }
 
-/// The operation, the first sector, and a number that rises in the order of queueing.
+/// The operation, the first sector, and a number that ascends in the order of queueing.
 type Key = (Operation, u64, u64);
 
 /// All bios that are not complete.
 ///
 /// # Complexity
-/// O(log n) for each event, and for each of the bios that its sectors touch.
+/// O(log n) for each event, plus O(log n) for each bio that shares sectors with it.
 #[derive(Debug, Default)]
 pub(crate) struct Bios {
     with_data: BTreeMap<Key, Bio>,
-    /// The keys of these bios by their number, oldest first.
+    /// The keys of the bios in `with_data` by their number, oldest first.
     by_age: BTreeMap<u64, Key>,
-    /// Requests without data in the order of queueing: their place does not identify them.
+    /// Requests without data, in the order of queueing. Their place does not identify them.
     syncs: VecDeque<Bio>,
     next: u64,
-    /// The longest bio of each operation so far, in sectors: limits how far back `touched`
+    /// The longest bio of each operation so far, in sectors. It limits how far back `touched`
     /// searches.
     longest: BTreeMap<Operation, u64>,
 }
@@ -98,7 +100,7 @@ impl Bios {
         }
     }
 
-    /// Records that a request was sent; returns how many of its sectors belong to no bio.
+    /// Records that a request was sent. Returns how many of its sectors belong to no bio.
     pub(crate) fn issue(&mut self, extent: Extent, class: Option<IoClass>, is_forced: bool) -> u64 {
         let mut sent = Sectors::of(range(extent));
         for key in self.touched(extent, |bio| &bio.unsent) {
@@ -115,7 +117,7 @@ impl Bios {
     pub(crate) fn requeue(&mut self, extent: Extent) {
         for key in self.touched(extent, |bio| &bio.left) {
             let bio = self.with_data.get_mut(&key).expect("a key of the map");
-            bio.flushes = bio.flushes.saturating_sub(1); // zero unless its issue counted one
+            bio.flushes = bio.flushes.saturating_sub(1); // zero unless its dispatch counted one
             bio.unsent.restore(&range(extent), &range(bio.extent));
         }
     }
@@ -147,8 +149,8 @@ impl Bios {
         done.count()
     }
 
-    /// Records that a bio, or a part of one, ended without a request. If several bios match, it is
-    /// the newest that was not sent. Returns the bio if nothing of it is left.
+    /// Records that a bio, or a part of one, ended without a request. If several bios match, the
+    /// newest that was not sent is chosen. Returns the bio if all of it has ended.
     pub(crate) fn end(&mut self, at: Time, extent: Extent) -> Option<Served> {
         if extent.op == Operation::Sync {
             let index = self.syncs.iter().rposition(|bio| bio.extent.start == extent.start)?;
@@ -167,8 +169,8 @@ impl Bios {
         bio.left.is_empty().then(|| self.remove(key).served(at))
     }
 
-    /// Completes the oldest write at this place that waits for its flush, or else the oldest
-    /// request without data.
+    /// Completes the oldest write at this place that waits for a flush, or else the oldest request
+    /// without data at this place.
     fn complete_sync(
         &mut self,
         at: Time,
@@ -192,8 +194,8 @@ impl Bios {
         served(bio.served(at));
     }
 
-    /// Returns the oldest write that has its data, waits for its flush and has this place within it
-    /// or at its end.
+    /// Returns the oldest write whose data is complete, that waits for a flush, and that contains
+    /// this place or ends there.
     fn waits_for_flush(&self, place: u64) -> Option<Key> {
         let longest = self.longest.get(&Operation::Write).copied().unwrap_or(0);
         let first = place.saturating_sub(longest); // as in `touched`
@@ -205,8 +207,8 @@ impl Bios {
         waiting.min_by_key(|key| key.2)
     }
 
-    /// Gives up all bios, because the lost events may include their completions. They waited at
-    /// least until `until`.
+    /// Gives up all bios, because the lost events may include their completions. They count as
+    /// having waited until `until`.
     pub(crate) fn give_up(&mut self, until: Time) -> Vec<Served> {
         self.by_age.clear();
         let with_data = std::mem::take(&mut self.with_data).into_values();
@@ -214,7 +216,7 @@ impl Bios {
         all.map(|bio| bio.served(until)).collect()
     }
 
-    /// Gives up the oldest bio if it is too old, or if too many are followed.
+    /// Gives up the oldest bio if it is too old or if too many are followed.
     pub(crate) fn give_up_oldest(&mut self, at: Time) -> Option<Served> {
         let is_surplus = self.pending() > FOLLOWED_MAX;
         let is_old = |bio: &Bio| bio.age(at) > AGE_MAX;
@@ -230,7 +232,7 @@ impl Bios {
         }
     }
 
-    /// Returns the bios that are not complete, with the time that each has waited by this instant.
+    /// Returns the bios that are not complete, each with the time that it has waited until now.
     pub(crate) fn waiting(&self, at: Time) -> impl Iterator<Item = (Extent, &Process, Duration)> {
         let all = self.with_data.values().chain(&self.syncs);
         all.map(move |bio| (bio.extent, &bio.by, bio.age(at)))
@@ -246,11 +248,12 @@ impl Bios {
         self.with_data.remove(&key).expect("a key of the map")
     }
 
-    /// Returns the bios that share sectors with an extent and have some of `open` left: first those
-    /// whose open sectors are exactly the extent, then the others, each oldest first.
+    /// Returns the bios that share sectors with an extent and whose `open` sectors are not empty:
+    /// first those whose open sectors are exactly the extent, then the others; each group oldest
+    /// first.
     fn touched(&self, extent: Extent, open: impl Fn(&Bio) -> &Sectors) -> Vec<Key> {
         let longest = self.longest.get(&extent.op).copied().unwrap_or(0);
-        // No bio that begins earlier reaches the extent; zero is the first sector.
+        // No bio that begins before this sector reaches the extent.
         let first = extent.start.get().saturating_sub(longest);
         let range = range(extent);
         let within = (extent.op, first, 0)..(extent.op, range.end, 0);
@@ -264,7 +267,7 @@ impl Bios {
 }
 
 impl Bio {
-    /// Returns its age; zero at an instant before it came.
+    /// Returns its age; zero if `at` is before it was queued.
     fn age(&self, at: Time) -> Duration {
         at.max(self.queued).since(self.queued)
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the requests of units with what a workload declares of them: bounds, classes, sizes and
-//! contracts.
+//! Compares the requests of systemd units with the entries that a workload declares for them:
+//! bounds, classes, sizes and contracts.
 //!
-//! Only entries that name a unit are compared. Among its unit's entries with its operation, a
-//! request belongs to the one with exactly its size, or else to the one with the smallest larger
-//! size, or else to the largest. Entries with the same unit, operation and size count as one, with
-//! the largest bound.
+//! Only entries that name a unit are compared. A request belongs to the entry of its unit and
+//! operation that has exactly its size; or else to the one with the smallest larger size; or else
+//! to the one with the largest size. Entries with the same unit, operation and size count as one,
+//! with the largest bound.
 
 mod entry;
 mod record;
@@ -25,25 +25,25 @@ use entry::{Asks, contract};
 pub use entry::DeclaredEntry;
 pub use record::Record;
 
-/// The most undeclared sources that are named.
+/// The maximum number of undeclared sources that are named.
 const UNDECLARED_MAX: usize = 512;
 
-/// The declared entries with what was seen of them.
+/// The declared entries, with the requests that were observed for each.
 #[derive(Debug, Clone, Default)]
 pub struct Declared {
     entries: Vec<(DeclaredEntry, Record)>,
-    /// Entries that name no unit.
+    /// The names of the entries that name no unit.
     without_unit: Vec<String>,
-    /// Real-time requests that no entry declares, by source.
+    /// The number of real-time requests that no entry declares, by source.
     undeclared: BTreeMap<Source, u64>,
-    /// Requests of sources beyond the most that are named.
+    /// The number of undeclared real-time requests of sources that are not named.
     undeclared_others: u64,
-    /// Requests whose threads had ended before their units could be looked up.
+    /// The number of requests whose threads had ended before their units could be looked up.
     unknown: u64,
 }
 
 impl Declared {
-    /// Takes the entries of a workload; `bounds` has one for each of its tasks.
+    /// Takes the entries of a workload. `bounds` has one bound for each of its tasks.
     pub fn of(file: &WorkloadFile, workload: &Workload, bounds: &[Option<Duration>]) -> Self {
         let mut declared = Self::default();
         let units = file.unit_of_entries();
@@ -84,7 +84,7 @@ impl Declared {
         }
     }
 
-    /// Returns the entries in the order of the file, tasks first.
+    /// Returns the entries in the order of the file, with tasks first.
     pub fn entries(&self) -> impl Iterator<Item = &(DeclaredEntry, Record)> {
         self.entries.iter()
     }
@@ -94,13 +94,12 @@ impl Declared {
         &self.without_unit
     }
 
-    /// Returns the numbers of real-time requests that no entry declares, by source.
+    /// Returns the number of real-time requests that no entry declares, by source.
     pub const fn undeclared(&self) -> &BTreeMap<Source, u64> {
         &self.undeclared
     }
 
-    /// Returns the number of real-time requests that no entry declares, of sources that are not
-    /// named.
+    /// Returns the number of undeclared real-time requests of sources that are not named.
     pub const fn undeclared_others(&self) -> u64 {
         self.undeclared_others
     }
@@ -111,7 +110,7 @@ impl Declared {
         self.unknown
     }
 
-    /// Records a request that comes.
+    /// Records a request that arrives.
     pub(crate) fn come(&mut self, at: Time, extent: Extent, by: &Process) {
         self.unknown += u64::from(!by.is_known && extent.op.moves_data().is_some());
         if let Some(index) = self.find(extent, by) {
@@ -120,7 +119,7 @@ impl Declared {
         }
     }
 
-    /// Records a request that is complete.
+    /// Records a request that has completed.
     pub(crate) fn serve(&mut self, served: &Served) {
         let Some(index) = self.find(served.extent, &served.by) else {
             if served.class == IoClass::RealTime {
@@ -129,7 +128,7 @@ impl Declared {
             return;
         };
         let (entry, record) = &mut self.entries[index];
-        // Requests that were given up count no longer.
+        // The request may have been given up, and is then no longer counted.
         record.outstanding = record.outstanding.saturating_sub(1);
         record.other_class += u64::from(!entry.has_class(served.class));
         record.failed += u64::from(served.is_failed);
@@ -154,8 +153,8 @@ impl Declared {
         }
     }
 
-    /// Records a request whose end will not be seen. It counts if it has already waited for longer
-    /// than its bound.
+    /// Records a request whose completion will not be observed. Its response counts if it has
+    /// already waited longer than its bound.
     pub(crate) fn give_up(&mut self, bio: &Served) {
         if let Some(index) = self.find(bio.extent, &bio.by) {
             let (entry, record) = &mut self.entries[index];
@@ -166,7 +165,8 @@ impl Declared {
         }
     }
 
-    /// Takes the requests that are not complete, with the times that they have waited.
+    /// Updates the counts of late waiting requests, from the requests that are not complete and the
+    /// times that they have waited.
     pub(crate) fn wait<'a>(
         &mut self,
         waiting: impl Iterator<Item = (Extent, &'a Process, Duration)>,
@@ -184,14 +184,15 @@ impl Declared {
         }
     }
 
-    /// Returns the entry of a request.
+    /// Returns the index of the entry that a request belongs to.
     fn find(&self, extent: Extent, by: &Process) -> Option<usize> {
         let (unit, op) = (by.unit.as_ref()?, extent.op.moves_data()?);
         let of_unit = |entry: &DeclaredEntry| entry.unit == *unit && entry.op == op;
         let entries = self.entries.iter().map(|(entry, _)| entry).enumerate();
         let size = extent.bytes();
         let distance = |entry: &DeclaredEntry| {
-            // Larger entries first, the nearest of them; then smaller ones, the nearest first.
+            // Entries of at least this size come first, then smaller ones; each by the nearest
+            // size.
             (entry.size < size, entry.size.get().abs_diff(size.get()))
         };
         let fitting = entries.filter(|(_, entry)| of_unit(entry));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Turns records of the trace buffer into events.
+//! Decodes records of the trace buffer into events.
 
 use tidegate_model::Lba;
 
@@ -16,7 +16,7 @@ pub(crate) const EVENTS: [&str; 5] = [
     "block_bio_complete",
 ];
 
-/// The fields that say which sectors an event is about.
+/// The fields that describe the sectors of an event.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     sector: Field,
@@ -32,7 +32,7 @@ pub struct Formats {
     places: [Place; 5],
     thread: Field,
     name: Field,
-    /// The class of a sent request, from Linux 6.10 on.
+    /// The class of a sent request; only from Linux 6.10 on.
     priority: Option<Field>,
     error: Field,
 }
@@ -42,7 +42,7 @@ impl Formats {
     /// `block_rq_complete` and `block_bio_complete`.
     ///
     /// # Errors
-    /// The first field that is missing.
+    /// The first missing field.
     pub fn new(texts: [&str; 5]) -> Result<Self, BadFormat> {
         let [queue, issue, requeue, complete, end] = texts.map(EventFormat::parse);
         let formats = [queue?, issue?, requeue?, complete?, end?];
@@ -98,7 +98,7 @@ impl Formats {
 }
 
 impl Place {
-    /// Returns the stretch, and whether its data is forced to the medium.
+    /// Returns the extent, and whether its data must be on the medium (FUA).
     fn extent(self, data: &[u8]) -> (Extent, bool) {
         let (sectors, letters) = (self.sectors.number(data), self.letters.text(data));
         let op = Operation::of_letters(&letters, sectors);

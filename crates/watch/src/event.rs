@@ -12,7 +12,7 @@ pub enum Operation {
     Write,
     /// The host no longer needs the data.
     Discard,
-    /// A program asks for its data to be on the medium; the request has no data of its own.
+    /// A program requests that its data be on the medium; the request has no data of its own.
     Sync,
     /// The kernel's own command to empty the write cache.
     Flush,
@@ -23,8 +23,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Reads the kernel's letters (`rwbs`): an `F` if a flush comes first, the operation, and
-    /// flags.
+    /// Parses the kernel's letters (`rwbs`): an `F` if a flush comes first, then the operation,
+    /// then flags.
     ///
     /// # Source
     /// `blk_fill_rwbs` in `kernel/trace/blktrace.c` of Linux 6.1 and 6.12.
@@ -35,7 +35,7 @@ impl Operation {
             [] => &b'N',
         };
         match (operation, sectors) {
-            // The kernel drops the letter of the flush when it completes a request without data.
+            // When the kernel completes a request without data, it omits the letter of the flush.
             (b'W', 0) => Self::Sync,
             (b'R', _) => Self::Read,
             (b'W', _) => Self::Write,
@@ -46,16 +46,16 @@ impl Operation {
         }
     }
 
-    /// Returns whether these letters ask for the data to be on the medium before the completion
-    /// (FUA): an `F` right after the operation.
+    /// Returns whether these letters require the data to be on the medium before the completion
+    /// (FUA): an `F` directly after the operation.
     ///
     /// # Source
-    /// As for [`Self::of_letters`].
+    /// See [`Self::of_letters`].
     pub fn is_forced(letters: &str) -> bool {
         matches!(letters.as_bytes(), [b'W', b'F', ..] | [b'F', b'W', b'F', ..])
     }
 
-    /// Returns its name in logs.
+    /// Returns the operation's name in logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -78,7 +78,7 @@ impl Operation {
     }
 }
 
-/// A stretch of the device that an operation concerns. It can be empty.
+/// A range of sectors that an operation concerns. It can be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// The operation.
@@ -90,16 +90,18 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns the sector after the last.
+    /// Returns the sector after the last one.
     pub fn end(self) -> u64 {
-        // The kernel gives commands without a place the largest sector.
+        // The kernel gives commands without a place the largest sector number, so the sum must
+        // saturate.
         self.start.get().saturating_add(self.sectors)
     }
 
-    /// Returns its length.
+    /// Returns its length in bytes.
     ///
     /// # Panics
-    /// At 2^64 bytes or more, which no event of the kernel describes: it counts sectors in 32 bits.
+    /// At 2^64 bytes or more. No event of the kernel describes that much, because it counts sectors
+    /// in 32 bits.
     pub fn bytes(self) -> Bytes {
         Bytes::new(self.sectors.checked_mul(Lba::SECTOR_BYTES).expect("sectors of 32 bits"))
     }
@@ -117,16 +119,16 @@ pub struct Submitter {
 /// The I/O class of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IoClass {
-    /// The highest.
+    /// The highest class.
     RealTime,
-    /// The usual one.
+    /// The default class.
     BestEffort,
-    /// The lowest.
+    /// The lowest class.
     Idle,
 }
 
 impl IoClass {
-    /// Reads the kernel's priority number. A request without a class is served as best effort.
+    /// Converts the kernel's priority number. A request without a class is served as best effort.
     pub const fn of_priority(priority: u16) -> Self {
         match priority >> 13 {
             1 => Self::RealTime,
@@ -148,7 +150,7 @@ impl IoClass {
 /// An event of the block layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The kernel's monotonic clock.
+    /// The time of the event on the kernel's monotonic clock.
     pub at: Time,
     /// The event.
     pub kind: EventKind,
@@ -159,26 +161,26 @@ pub struct Event {
 pub enum EventKind {
     /// A program handed a piece of I/O (a bio) to the block layer (`block_bio_queue`).
     Queued {
-        /// Its sectors.
+        /// The bio's sectors.
         extent: Extent,
-        /// The thread.
+        /// The thread that submitted the bio.
         by: Submitter,
-        /// Whether its data must be on the medium before it completes (FUA).
+        /// Whether the bio's data must be on the medium before it completes (FUA).
         is_forced: bool,
     },
-    /// A request was sent to the device (`block_rq_issue`), whether a scheduler held it or not.
+    /// A request was sent to the device (`block_rq_issue`), with or without an I/O scheduler.
     Issued {
-        /// Its sectors: those of one bio, of several merged bios, or of a part of one.
+        /// The request's sectors: those of one bio, of several merged bios, or of a part of one.
         extent: Extent,
-        /// Its class; `None` from kernels whose tracepoint has none.
+        /// The request's class; `None` if the kernel's tracepoint does not report it.
         class: Option<IoClass>,
-        /// Whether the device itself puts the data on the medium (FUA). If a bio asks for that and
-        /// its request does not, the kernel empties the write cache afterwards.
+        /// Whether the device itself puts the data on the medium (FUA). If a bio needs that and its
+        /// request does not have it, the kernel empties the write cache afterwards.
         is_forced: bool,
     },
     /// The device refused a request for now, so the kernel took it back (`block_rq_requeue`).
     Requeued {
-        /// Its sectors.
+        /// The request's sectors.
         extent: Extent,
     },
     /// The device completed a request, or a part of it (`block_rq_complete`).
@@ -188,8 +190,8 @@ pub enum EventKind {
         /// Whether it failed.
         is_failed: bool,
     },
-    /// A bio, or a part of one, ended without a request (`block_bio_complete`): the kernel had no
-    /// room and the program did not want to wait, or the kernel refused the bio.
+    /// A bio, or a part of one, ended without a request (`block_bio_complete`). Either the kernel
+    /// had no free request and the program did not want to wait, or the kernel refused the bio.
     Ended {
         /// The sectors that ended.
         extent: Extent,
@@ -200,7 +202,7 @@ pub enum EventKind {
 mod tests {
     use super::*;
 
-    /// The letters are those of the traces in `tests/fixtures`, and of `blk_fill_rwbs`.
+    /// The letters come from the traces in `tests/fixtures` and from `blk_fill_rwbs`.
     #[test]
     fn letters_name_the_operation() {
         for (letters, sectors, operation) in [

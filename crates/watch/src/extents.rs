@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sets of sectors as ranges: what is left of a bio or of a completion.
+//! Sets of sectors, stored as ranges: the remaining sectors of a bio or of a completion.
 
 use std::ops::Range;
 
-/// The sectors that are left of an extent, as ranges without overlap: usually one range or none.
+/// The remaining sectors of an extent, as ranges without overlap: usually one range or none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Sectors(Vec<Range<u64>>);
 
 impl Sectors {
-    /// Returns the sectors of a range.
+    /// Returns the set of all sectors in a range.
     pub(crate) fn of(range: Range<u64>) -> Self {
         Self(if range.is_empty() { Vec::new() } else { vec![range] })
     }
 
-    /// Returns whether no sector is left.
+    /// Returns whether no sector remains.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns how many sectors are left.
+    /// Returns how many sectors remain.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Returns whether exactly this range is left.
+    /// Returns whether exactly this range remains.
     pub(crate) fn is(&self, range: &Range<u64>) -> bool {
         self.0.first() == Some(range) && self.0.len() == 1
     }
 
-    /// Removes from both sets the sectors that they share; returns whether they share any.
+    /// Removes the common sectors from both sets. Returns whether there were any.
     pub(crate) fn cancel(&mut self, other: &mut Self) -> bool {
         let mine = self.0.iter();
         let shared: Vec<_> =
@@ -40,7 +40,7 @@ impl Sectors {
         !shared.is_empty()
     }
 
-    /// Adds the sectors of `range` that belong to `whole` and are not in the set.
+    /// Adds the sectors that are in both `range` and `whole`, and are not in the set yet.
     pub(crate) fn restore(&mut self, range: &Range<u64>, whole: &Range<u64>) {
         if let Some(range) = overlap(range, whole) {
             self.remove(&range);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: ranges behave as sets. Method: the same removals on sets of single sectors.
+        /// Goal: ranges behave like sets. Method: does the same removals on sets of single sectors.
         #[test]
         fn shared_sectors_leave_both(
             ranges in prop::collection::vec((0_u64..40, 0_u64..12), 1..8),

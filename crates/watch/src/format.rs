@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the fields of a tracepoint by its `format` file, because kernels differ.
+//! Locates the fields of a tracepoint from its `format` file, because kernels differ.
 
-/// A format file that lacks what is needed.
+/// The error if a format file lacks a necessary part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the format of the tracepoint `{event}` has no {what}")]
 pub struct BadFormat {
-    /// The tracepoint.
+    /// The tracepoint's name.
     pub event: String,
     /// The missing part.
     pub what: String,
 }
 
-/// A field: its first byte and its length.
+/// A field of a record: its first byte and its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
     offset: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Field {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventFormat {
     name: String,
-    /// The number that its records begin with.
+    /// The number with which its records begin.
     pub(crate) id: u16,
     fields: Vec<(String, Field)>,
 }
@@ -45,22 +45,22 @@ impl EventFormat {
         Ok(Self { name, id, fields: fields.filter_map(field).collect() })
     }
 
-    /// Returns a field.
+    /// Returns the field of this name.
     ///
     /// # Errors
-    /// [`BadFormat`] if the kernel's tracepoint has none of this name.
+    /// [`BadFormat`] if the kernel's tracepoint has no field of this name.
     pub(crate) fn field(&self, name: &str) -> Result<Field, BadFormat> {
         self.optional(name)
             .ok_or_else(|| BadFormat { event: self.name.clone(), what: format!("field `{name}`") })
     }
 
-    /// Returns a field that not every kernel has.
+    /// Returns the field of this name; `None` if this kernel does not have it.
     pub(crate) fn optional(&self, name: &str) -> Option<Field> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| *field)
     }
 }
 
-/// Reads `char rwbs[8]; offset:28; size:8; signed:0;`.
+/// Parses a line such as `char rwbs[8]; offset:28; size:8; signed:0;`.
 fn field(text: &str) -> Option<(String, Field)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next()?.split_whitespace().last()?;
@@ -70,12 +70,12 @@ fn field(text: &str) -> Option<(String, Field)> {
 }
 
 impl Field {
-    /// Returns the field's bytes in a record; none if the record is too short.
+    /// Returns the field's bytes in a record; empty if the record is too short.
     pub(crate) fn bytes(self, record: &[u8]) -> &[u8] {
         record.get(self.offset..self.offset + self.size).unwrap_or_default()
     }
 
-    /// Returns an unsigned number of at most 8 bytes, of a little-endian machine.
+    /// Returns an unsigned little-endian number of at most 8 bytes.
     pub(crate) fn number(self, record: &[u8]) -> u64 {
         let mut whole = [0; 8];
         for (to, from) in whole.iter_mut().zip(self.bytes(record)) {
@@ -84,7 +84,7 @@ impl Field {
         u64::from_le_bytes(whole)
     }
 
-    /// Returns a text up to its first zero.
+    /// Returns the field's text up to its first zero byte.
     pub(crate) fn text(self, record: &[u8]) -> String {
         let bytes = self.bytes(record).split(|&byte| byte == 0).next().unwrap_or_default();
         String::from_utf8_lossy(bytes).into_owned()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Learns from a program's requests what a workload file says about it: a period or none, the
+//! Learns a program's entry of a workload file from its requests: its period, if it has one, the
 //! requests of a job, sizes and places.
 //!
 //! ```text
@@ -8,13 +8,14 @@
 //!                |<-period->|<-period->|            median of the gaps between the starts of jobs
 //! ```
 //!
-//! A source is the processes of one name in one unit, or each of them if only each has a period.
+//! A source is all processes of one name in one unit; or each of these processes if each is
+//! periodic and they are not periodic together.
 //!
-//! A source is periodic if it has at least 16 jobs and at least nine tenths of the gaps between
-//! them differ from the median by at most an eighth of it. In addition, at most half of the jobs
-//! may start within a sixteenth of the median after a completion of the source: otherwise
-//! completions drive it, as in a closed loop. `token-bucket` and `mdn` detect streams with the same
-//! eighth and sixteenth (`crates/policy/src/regulators/periodic.rs`).
+//! A source is periodic if it has at least 16 jobs, and at least nine tenths of the gaps between
+//! them differ from the median by at most one eighth of it. In addition, at most half of the jobs
+//! may start within one sixteenth of the median after a completion of the source; otherwise
+//! completions trigger its jobs, as in a closed loop. `token-bucket` and `mdn` detect streams by
+//! the same eighth and sixteenth (`crates/policy/src/regulators/periodic.rs`).
 
 mod rhythm;
 mod stream;
@@ -30,43 +31,44 @@ use crate::served::Served;
 pub use rhythm::Rhythm;
 use stream::Stream;
 
-/// The most instants of all sources together, 24 MB, and the number that each source keeps even if
-/// the others have used these up: once for all its processes together and once more for the single
-/// ones, which share it. So the first processes of such a source can use up what the later ones would
-/// need. The most sources can add 48 MB in this way.
+/// The maximum number of arrival times of all sources together (24 MB), and the number that each
+/// source keeps even if the maximum is reached. Each source keeps the latter number once for all
+/// its processes together, and once more for its individual processes, which share it. So the first
+/// processes of such a source can use up the room of later ones. This adds at most 48 MB for all
+/// sources.
 const ALL_ARRIVALS_MAX: usize = 1_000_000;
 const ARRIVALS_MIN: usize = 1_000;
-/// The most instants of a source, and of all its processes together; later requests count only in
-/// the totals.
+/// The maximum number of arrival times of a source, and of its individual processes together. Later
+/// requests count only in the totals.
 const ARRIVALS_MAX: usize = 100_000;
-/// The most sources.
+/// The maximum number of sources.
 const STREAMS_MAX: usize = 1_024;
-/// The most processes of a source that are followed one by one.
+/// The maximum number of processes of a source that are followed individually.
 const PROCESSES_MAX: usize = 64;
 
 /// A source: the unit, the processes' name, and the operation of the requests.
 type Key = (Option<String>, String, Op);
 
-/// Where the requests of a source are.
+/// The places of a source's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LearntPlace {
     /// All over the device.
     Random,
-    /// Most begin where another one ended.
+    /// Most requests begin where another one ended.
     Sequential,
-    /// In this part of the device, in whole per cent.
+    /// All requests are in this part of the device, in whole per cent.
     Range {
-        /// Its start, rounded down.
+        /// The start of the part, rounded down.
         from_percent: u64,
-        /// Its end, rounded up.
+        /// The end of the part, rounded up.
         to_percent: u64,
     },
 }
 
-/// What was learnt of a source.
+/// The learnt figures of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learnt {
-    /// The systemd service.
+    /// The systemd service; `None` outside of services.
     pub unit: Option<String>,
     /// The processes' name.
     pub name: String,
@@ -76,43 +78,44 @@ pub struct Learnt {
     pub requests: u64,
     /// Whether most requests had the real-time class.
     pub is_real_time: bool,
-    /// The size that half of the requests do not exceed.
+    /// The median size: half of the requests do not exceed it.
     pub size_median: Bytes,
-    /// The largest size.
+    /// The size of the largest request.
     pub size_max: Bytes,
-    /// Where they are.
+    /// The places of its requests.
     pub place: LearntPlace,
-    /// Its period; `None` if it has none.
+    /// Its period and jobs; `None` if it is not periodic.
     pub rhythm: Option<Rhythm>,
-    /// The most requests at once.
+    /// The maximum number of requests outstanding at once.
     pub outstanding_max: u32,
     /// The longest response; `None` if nothing completed.
     pub response_max: Option<Duration>,
-    /// The last requests whose instants were not kept, so that the period does not rest on them.
+    /// The number of requests whose arrival times were not kept. They are the last ones, and the
+    /// period does not depend on them.
     pub untimed: u64,
 }
 
-/// The requests of a source, of all its processes together and of each.
+/// The requests of a source: of all its processes together, and of each process.
 #[derive(Debug, Default)]
 struct Streams {
     all: Stream,
     by_process: BTreeMap<u32, Stream>,
-    /// The instants that the processes keep.
+    /// The number of arrival times that the individual processes keep.
     arrivals_of_processes: usize,
 }
 
-/// Learns the sources of requests.
+/// Learns the sources of requests and their figures.
 #[derive(Debug, Default)]
 pub struct Learner {
     streams: BTreeMap<Key, Streams>,
-    /// The instants that are kept.
+    /// The number of arrival times that are kept.
     arrivals: usize,
-    /// Requests of sources beyond the most that are followed.
+    /// The number of requests of sources that are not followed.
     left_out: u64,
 }
 
 impl Learner {
-    /// Takes a request that comes.
+    /// Records a request that arrives.
     pub(crate) fn come(&mut self, at: Time, extent: Extent, by: &Process) {
         let Some(key) = key(extent, by) else { return };
         if self.streams.len() >= STREAMS_MAX && !self.streams.contains_key(&key) {
@@ -123,7 +126,7 @@ impl Learner {
         self.arrivals += self.streams.entry(key).or_default().come(at, extent, by.pid, is_room);
     }
 
-    /// Takes a request that is complete.
+    /// Records a request that has completed.
     pub(crate) fn serve(&mut self, served: &Served) {
         for stream in self.of(served) {
             stream.outstanding = stream.outstanding.saturating_sub(1); // as in `Declared::serve`
@@ -140,14 +143,14 @@ impl Learner {
         }
     }
 
-    /// Forgets a request whose end will not be seen.
+    /// Forgets a request whose completion will not be observed.
     pub(crate) fn give_up(&mut self, bio: &Served) {
         for stream in self.of(bio) {
             stream.outstanding = stream.outstanding.saturating_sub(1); // as in `Declared::serve`
         }
     }
 
-    /// Forgets all outstanding requests and the last completions: events were lost.
+    /// Forgets all outstanding requests and the last completions, because events were lost.
     pub(crate) fn lose(&mut self) {
         for stream in self.streams.values_mut().flat_map(Streams::each) {
             (stream.outstanding, stream.completed) = (0, None);
@@ -159,13 +162,13 @@ impl Learner {
         streams.into_iter().flat_map(|streams| streams.of(bio.by.pid))
     }
 
-    /// Returns the number of requests of sources that were not followed.
+    /// Returns the number of requests of sources that are not followed.
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Returns what was learnt of each source, periodic ones first, then those with most requests.
-    /// `sectors` is the size of the device.
+    /// Returns the learnt figures of each source: periodic sources first, then those with most
+    /// requests. `sectors` is the size of the device.
     pub fn learnt(&self, sectors: u64) -> Vec<Learnt> {
         let learnt = |(key, streams): (&Key, &Streams)| streams.learnt(key, sectors);
         let mut all: Vec<Learnt> = self.streams.iter().flat_map(learnt).collect();
@@ -175,8 +178,8 @@ impl Learner {
 }
 
 impl Streams {
-    /// Takes a new request; returns the number of instants that it keeps. `is_room` is whether all
-    /// sources together may keep more.
+    /// Records a request that arrives. Returns how many arrival times it added. `is_room` says
+    /// whether all sources together may keep more.
     fn come(&mut self, at: Time, extent: Extent, pid: u32, is_room: bool) -> usize {
         let most = if is_room { ARRIVALS_MAX } else { ARRIVALS_MIN };
         if self.by_process.len() < PROCESSES_MAX {

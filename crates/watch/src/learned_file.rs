@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes what was learnt as a workload file: a draft that a person reads and corrects.
+//! Writes the learnt sources to a workload file: a draft for a person to read and correct.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,22 +9,22 @@ use tidegate_model::{Duration, PolicyName, count, printable};
 
 use crate::learn::{Learnt, LearntPlace, Rhythm};
 
-/// The facts in the file's first lines.
+/// The facts for the file's first lines.
 #[derive(Debug, Clone, Copy)]
 pub struct FileHead<'a> {
     /// The device as the user named it.
     pub device: &'a str,
     /// The drive that the file names.
     pub drive: &'a str,
-    /// The length of the watch.
+    /// The duration of the watch.
     pub duration: Duration,
-    /// Events that were lost.
+    /// The number of events that were lost.
     pub lost: u64,
-    /// Requests of sources that were not followed.
+    /// The number of requests of sources that were not followed.
     pub left_out: u64,
 }
 
-/// Returns the text of a workload file; `None` if no request was seen.
+/// Returns the text of a workload file; `None` if no request was observed.
 pub fn workload_text(head: FileHead<'_>, learnt: &[Learnt]) -> Option<String> {
     if learnt.is_empty() {
         return None;
@@ -157,8 +157,8 @@ fn write_load(text: &mut String, name: &str, source: &Learnt) {
     );
 }
 
-/// Returns a name that no entry has: the unit's or the process's, with the operation if the source
-/// both reads and writes.
+/// Returns a name that no entry has yet: the unit's or the process's name, with the operation if
+/// the source both reads and writes.
 fn new_name(source: &Learnt, all: &[Learnt], names: &mut BTreeSet<String>) -> String {
     let stem =
         source.unit.as_deref().map_or(&*source.name, |unit| unit.trim_end_matches(".service"));
@@ -188,7 +188,7 @@ fn place(place: LearntPlace) -> String {
     }
 }
 
-/// Returns a basic string of TOML.
+/// Formats a text as a basic string of TOML.
 fn quoted(text: &str) -> String {
     let escaped = printable(text).replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{escaped}\"")

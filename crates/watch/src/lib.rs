@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What happens on a disk that the kernel serves, from the kernel's block tracepoints: response
-//! times by program and class, beside the bounds of a workload, and a workload that is learnt from
-//! them.
+//! Watches the requests on a disk that the kernel serves, by the kernel's block tracepoints: gives
+//! response times by program and class, compares them with the bounds of a workload, and learns a
+//! workload from them.
 //!
 //! ```text
-//!   tracefs --pages--> Records --> Event --> Pairing --> Served --> Accounts   who, how long
+//!   tracefs --pages--> Records --> Event --> Bios -----> Served --> Accounts   who, how long
 //!   (Instance)        (ring buffer) |           |                \-> Declared  bounds, contracts
 //!                                   |           |                 \-> Learner   a workload file
 //!                                   +--> OnDevice --> ContractWatch             the drive's tables
 //! ```
 //!
-//! Only `tracefs`, `session` and `process` touch the machine; everything else is a function of the
-//! stream of events. Why tracepoints and not eBPF: `docs/decisions/0047-watch.md`.
+//! Only `tracefs`, `session` and `process` access the machine; everything else is a function of the
+//! stream of events. `docs/decisions/0047-watch.md` says why tracepoints are used and not eBPF.
 
 mod accounts;
 mod bios;

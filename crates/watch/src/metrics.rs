@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes the metrics page of a watch: each metric has a label for the disk, so that the pages of
+//! Makes the metrics page of a watch. Each metric has a label for the disk, so that the pages of
 //! several watches can be collected together.
 
 use tidegate_host::Overruns;
@@ -11,7 +11,7 @@ use crate::declared::{Declared, DeclaredEntry, Record};
 use crate::event::IoClass;
 use crate::watcher::Seen;
 
-/// Returns the metrics of a watch of the disk with this name. `tells_class` is whether the kernel
+/// Returns the metrics of a watch of the disk with this name. `tells_class` says whether the kernel
 /// reported the class of each request.
 pub fn metrics(device: &str, seen: &Seen<'_>, tells_class: bool) -> Families {
     let watch = Watch { device, seen };
@@ -29,14 +29,14 @@ pub fn metrics(device: &str, seen: &Seen<'_>, tells_class: bool) -> Families {
     page
 }
 
-/// What was seen of a disk.
+/// The observations of a disk, with the disk's name.
 struct Watch<'a> {
     device: &'a str,
     seen: &'a Seen<'a>,
 }
 
 impl Watch<'_> {
-    /// Returns the labels of a sample, the disk's first.
+    /// Returns the labels of a sample, beginning with the disk's.
     fn with<const N: usize>(&self, more: [(&'static str, &str); N]) -> Labels {
         let mut all = labels([("device", self.device)]);
         all.extend(labels(more));
@@ -44,8 +44,8 @@ impl Watch<'_> {
     }
 
     fn of_entry(&self, entry: &DeclaredEntry) -> Labels {
-        // Operation and size tell apart entries of one unit with the same name: `cam` with a
-        // count, whose tasks are `cam-1` and so on, and another entry `cam`.
+        // The labels for operation and size distinguish entries of one unit with the same name: an
+        // entry `cam` with a count, whose tasks are `cam-1` and so on, and another entry `cam`.
         let (op, size) = (entry.op.name(), entry.size.to_string());
         self.with([("entry", &entry.name), ("unit", &entry.unit), ("op", op), ("size", &size)])
     }
@@ -100,7 +100,8 @@ impl Watch<'_> {
         for (what, help, pick) in counters {
             page.counters(format!("tidegate_watch_entry_{what}"), help, of_each(pick));
         }
-        // A request that ended without being sent is taken from these counts again.
+        // A request that ended without being sent is subtracted from these counts, so they are
+        // gauges.
         let gauges: [(&str, &str, Count); 3] = [
             ("waiting", "Pending requests that have waited for longer than their bound", |it| {
                 it.waiting
@@ -118,7 +119,7 @@ impl Watch<'_> {
         let mut all = declared.undeclared().clone();
         let further = declared.undeclared_others();
         if further > 0 {
-            // A process can have the name of the row that further sources share.
+            // A process can have the same name as the row that further sources share.
             *all.entry(Source::others(IoClass::RealTime)).or_default() += further;
         }
         let samples = all.iter().map(|(source, count)| (self.of_source(source), *count));
@@ -175,7 +176,8 @@ impl Watch<'_> {
             ("overruns", "Cases that took longer than the drive file says", |it| {
                 it.overruns.into()
             }),
-            // The tolerated ones become fewer when one of them goes on for too long.
+            // The number of tolerated cases falls when one of them lasts too long, so this is a
+            // gauge.
             ("overruns_void", "Of these cases, those that the proof does not tolerate", |it| {
                 (it.overruns - it.tolerated).into()
             }),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Follows the requests on the device, and compares it with its tables.
+//! Follows the requests on the device, and compares the device with its tables.
 //!
-//! The comparison with the tables is that of `sim`, `run` and `serve` ([`ContractWatch`]). It needs
-//! to know how many requests are on the device, but the trace begins in the middle of the work and
-//! can lose events. So the count is trusted only after a time in which every completion had a
-//! dispatch:
+//! The comparison with the tables is the same as in `sim`, `run` and `serve` ([`ContractWatch`]).
+//! It needs the number of requests on the device, but the trace begins while requests are already
+//! there and can lose events. So the count is trusted only after a period in which every completion
+//! had a dispatch:
 //!
 //! ```text
 //!               a completion without a dispatch, or lost events
@@ -18,26 +18,26 @@ use tidegate_model::{Class, DriveLimits, Duration, Lba, Op, Outcome, Request, Re
 
 use crate::event::{Extent, Operation};
 
-/// The time without a foreign completion after which the count is trusted. A request that stays on
-/// the device for longer misses any deadline of up to a second.
+/// The period without a foreign completion after which the count is trusted. A request that stays
+/// on the device for longer misses any deadline of up to a second.
 const SETTLED: Duration = Duration::from_ms(1_000);
 
-/// What the device did, counted since the watch began.
+/// The device's activity since the watch began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeviceRecord {
-    /// The most requests that the device had at once.
+    /// The maximum number of requests on the device at once.
     pub in_flight_max: u32,
-    /// Flushes of its write cache.
+    /// The number of flushes of its write cache.
     pub flushes: u64,
-    /// The longest of them.
+    /// The longest flush.
     pub flush_max: Option<Duration>,
-    /// Passthrough commands, which bypass the scheduler.
+    /// The number of passthrough commands, which bypass the scheduler.
     pub passthrough: u64,
-    /// The longest of them.
+    /// The longest passthrough command.
     pub passthrough_max: Option<Duration>,
-    /// Requests that the kernel took back.
+    /// The number of requests that the kernel took back.
     pub requeued: u64,
-    /// Completions whose dispatch was not seen.
+    /// The number of completions whose dispatch was not observed.
     pub foreign: u64,
 }
 
@@ -45,18 +45,18 @@ pub struct DeviceRecord {
 #[derive(Debug)]
 struct Sent {
     extent: Extent,
-    /// Sectors that are not complete.
+    /// The number of sectors that are not complete.
     left: u64,
     since: Time,
-    /// As `contracts` knows it; `None` for a request that moves no data.
+    /// The request in the form that `contracts` uses; `None` if it moves no data.
     request: Option<Request>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
-    /// Requests may be on the device that the trace does not show.
+    /// The device may have requests that the trace does not show.
     Unknown {
-        /// When this ends; `None`: `SETTLED` after the next dispatch.
+        /// When this state ends; `None` if it ends `SETTLED` after the next dispatch.
         until: Option<Time>,
     },
     Known,
@@ -65,7 +65,7 @@ enum Count {
 /// Follows the requests on the device.
 #[derive(Debug)]
 pub struct OnDevice {
-    /// Oldest first. Devices hold a few hundred at most.
+    /// The requests, oldest first. Devices have at most a few hundred.
     sent: Vec<Sent>,
     count: Count,
     contracts: Option<ContractWatch>,
@@ -74,7 +74,7 @@ pub struct OnDevice {
 }
 
 impl OnDevice {
-    /// Follows a device; with `limits`, compares it with its tables.
+    /// Follows a device. With `limits`, also compares it with its tables.
     pub fn new(limits: Option<&DriveLimits>) -> Self {
         Self {
             sent: Vec::new(),
@@ -111,7 +111,7 @@ impl OnDevice {
         }
     }
 
-    /// Records that the kernel took a request back: it is no longer on the device.
+    /// Records that the kernel took a request back, so that it is no longer on the device.
     pub fn requeue(&mut self, at: Time, extent: Extent) {
         self.record.requeued += 1;
         if let Some(index) = self.find(extent) {
@@ -140,19 +140,20 @@ impl OnDevice {
         self.last = at;
     }
 
-    /// Forgets all requests: events were lost.
+    /// Forgets all requests, because events were lost.
     pub fn give_up(&mut self) {
         self.doubt(self.last);
-        // The time of doubt begins with the next dispatch: losses have no time of their own.
+        // The period begins with the next dispatch, because the time of the loss is unknown.
         self.count = Count::Unknown { until: None };
         self.sent.clear();
     }
 
-    /// Returns the request that an event is about.
+    /// Returns the index of the request that an event belongs to.
     fn find(&self, extent: Extent) -> Option<usize> {
         let same = |sent: &Sent| sent.extent.op == extent.op;
         match extent.op {
-            // The kernel gives them different places when they are sent and when they complete.
+            // The kernel reports different places for the dispatch and the completion of these
+            // commands.
             Operation::Flush | Operation::Other => self.sent.iter().position(same),
             Operation::Sync => None,
             Operation::Read | Operation::Write | Operation::Discard | Operation::Zero => {
@@ -174,8 +175,8 @@ impl OnDevice {
         }
     }
 
-    /// Stops comparing. Requests in flight count as complete at the last event: they were on the
-    /// device until then.
+    /// Stops the comparison. Requests in flight count as complete at the last event, because they
+    /// were on the device until then.
     fn doubt(&mut self, at: Time) {
         let last = self.last;
         if let (Count::Known, Some(contracts)) = (self.count, &mut self.contracts) {
@@ -186,7 +187,7 @@ impl OnDevice {
         self.count = Count::Unknown { until: at.checked_add(SETTLED) };
     }
 
-    /// Begins to compare once no foreign request can be on the device.
+    /// Begins the comparison once no foreign request can be on the device.
     fn settle(&mut self, at: Time) {
         self.last = at;
         let Count::Unknown { until } = self.count else { return };

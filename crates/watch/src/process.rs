@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The program behind a thread: its process, its systemd unit and its I/O class, from `/proc`.
+//! Finds the program behind a thread: its process, its systemd unit and its I/O class, from
+//! `/proc`.
 //!
-//! Answers are kept. A thread is looked up again after a second, or if it has another name: classes
-//! change, and the kernel reuses thread numbers. A thread that has ended keeps its last answer; a
-//! thread that was never found has the event's name and no unit.
+//! The results are cached. A thread is looked up again after a second, or if its name has changed,
+//! because classes change and the kernel reuses thread numbers. A thread that has ended keeps its
+//! last result. A thread that was never found has the event's name and no unit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,29 +15,29 @@ use tidegate_model::{Duration, Time};
 
 use crate::event::{IoClass, Submitter};
 
-/// The time for which an answer is kept.
+/// The time for which a result is cached.
 const KEPT: Duration = Duration::from_ms(1_000);
-/// The most answers that are kept; then all are discarded.
+/// The maximum number of cached results; beyond that, all are discarded.
 const THREADS_MAX: usize = 1 << 16;
 
 /// The program behind a thread.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Process {
-    /// The process's number; the thread's, if it has ended.
+    /// The process's number; the thread's number if the thread has ended.
     pub pid: u32,
     /// The process's name.
     pub name: String,
-    /// Its systemd service: `recorder.service`.
+    /// The process's systemd service, such as `recorder.service`.
     pub unit: Option<String>,
     /// The class of the thread's requests.
     pub class: IoClass,
-    /// Whether the thread was seen; otherwise it had ended, and its unit and class are unknown.
+    /// Whether the thread was found. If not, it had ended, and its unit and class are unknown.
     pub is_known: bool,
 }
 
 /// Finds the program behind a thread.
 pub trait Processes {
-    /// Returns the program of the thread that had this name at this instant.
+    /// Returns the program of the thread that had this name at this time.
     fn look_up(&mut self, at: Time, by: &Submitter) -> Process;
 }
 
@@ -48,7 +49,7 @@ pub struct ProcessTable {
 }
 
 impl ProcessTable {
-    /// Reads processes below this directory: `/proc`.
+    /// Reads processes below the directory `root`, usually `/proc`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), known: BTreeMap::new() }
     }
@@ -62,7 +63,7 @@ impl ProcessTable {
         let pid: u32 = pid.trim().parse().ok()?;
         let leader = fs::read_to_string(self.root.join(pid.to_string()).join("comm")).ok();
         let name = leader.map_or(by.name.clone(), |name| name.trim_end().to_owned());
-        // Without the kernel's answer, the class is that of the thread's scheduling.
+        // If the kernel does not report the class, it follows from the thread's scheduling policy.
         let priority = io_priority::of_thread(by.thread).ok().flatten();
         Some(Process {
             pid,
@@ -73,7 +74,7 @@ impl ProcessTable {
         })
     }
 
-    /// Returns the last answer for a thread that has ended, or else what the event says.
+    /// Returns the last result for a thread that has ended, or else a result from the event alone.
     fn ended(&self, by: &Submitter) -> Process {
         match self.known.get(&by.thread) {
             Some((_, name, process)) if *name == by.name => process.clone(),
@@ -82,8 +83,8 @@ impl ProcessTable {
                 name: common_name(by.name.clone()),
                 unit: None,
                 class: IoClass::BestEffort,
-                // Thread 0 is an idle processor's, without a process: the requests are the kernel's
-                // own.
+                // Thread 0 is the idle thread of a processor and has no process; its requests are
+                // the kernel's own.
                 is_known: by.thread == 0,
             },
         }
@@ -107,25 +108,25 @@ impl Processes for ProcessTable {
     }
 }
 
-/// Returns `kworker` for a worker thread of the kernel, such as `kworker/u8:2-flush`, and otherwise
-/// the name itself.
+/// Returns `kworker` for a worker thread of the kernel, such as `kworker/u8:2-flush`, and any other
+/// name unchanged.
 fn common_name(name: String) -> String {
     if name.starts_with("kworker/") { "kworker".to_owned() } else { name }
 }
 
-/// Returns the service of the system's manager from the text of `/proc/PID/cgroup`: the outermost
-/// one. Below it are the program's own groups or, below `user@1000.service`, the services of a
-/// user's manager.
+/// Returns the service from the text of `/proc/PID/cgroup`: the outermost service, which belongs to
+/// the system's manager. Below it are the program's own groups or, below `user@1000.service`, the
+/// services of a user's manager.
 fn unit(text: &str) -> Option<String> {
-    // Version 2 has one line, `0::/path`; in version 1, systemd's own hierarchy has the service.
+    // Version 2 has one line, `0::/path`. In version 1, systemd's own hierarchy names the service.
     let is_of_systemd = |line: &&str| line.starts_with("0::") || line.contains(":name=systemd:");
     let lines = text.lines().filter(is_of_systemd);
     let mut services = lines.flat_map(|line| line.split('/')).filter(|it| it.ends_with(".service"));
     services.next().map(str::to_owned)
 }
 
-/// Returns the class of a thread's requests from its priority number and `/proc/PID/stat`. A thread
-/// without a class of its own has that of its scheduling policy.
+/// Returns the class of a thread's requests from its priority number and `/proc/PID/stat`. If a
+/// thread has no class of its own, the class follows from its scheduling policy.
 ///
 /// # Source
 /// `task_nice_ioclass` in `include/linux/ioprio.h` of Linux 6.1 and 6.12.
@@ -135,7 +136,7 @@ fn class(priority: Option<u16>, stat: Option<&str>) -> IoClass {
 }
 
 fn class_of_policy(stat: Option<&str>) -> IoClass {
-    /// The index of the scheduling policy, field 41 of all, among the fields after the name.
+    /// The index of the scheduling policy, field 41, among the fields after the name.
     const POLICY: usize = 41 - 3;
     const FIFO: &str = "1";
     const ROUND_ROBIN: &str = "2";
@@ -190,8 +191,8 @@ mod tests {
         assert_eq!(class(None, None), IoClass::BestEffort);
     }
 
-    /// Goal: a thread has the name of its process, also after its end; one that was never seen
-    /// alive has the name of its event.
+    /// Goal: a thread has the name of its process, even after it has ended. A thread that was never
+    /// found alive has the name in its event.
     #[test]
     fn threads_are_those_of_their_process() {
         let folder = tempfile::tempdir().unwrap();

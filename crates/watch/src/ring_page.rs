@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads a page of the kernel's trace buffer (`trace_pipe_raw`).
+//! Decodes a page of the kernel's trace buffer (`trace_pipe_raw`).
 //!
 //! ```text
 //!   timestamp  commit  | record | record | ...
@@ -10,7 +10,7 @@
 //!
 //! # Source
 //! `include/linux/ring_buffer.h`, and `kbuffer-parse.c` of libtraceevent for the time of padding.
-//! Little-endian machines only.
+//! Only for little-endian machines.
 
 use tidegate_model::Time;
 
@@ -18,9 +18,9 @@ const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 const DELTA_BITS: u32 = 27;
-/// The bits of an absolute time; the higher bits are those of the time before.
+/// The number of bits of an absolute time; the higher bits are those of the previous time.
 const STAMP_BITS: u32 = 59;
-/// The flags in `commit`: records before this page were lost.
+/// The flags in `commit` that mean that records before this page were lost.
 const MISSED: u64 = 0b11 << 30;
 
 /// The layout of a page's header.
@@ -31,7 +31,7 @@ pub struct PageLayout {
 }
 
 impl PageLayout {
-    /// Reads `events/header_page`; the layout of a 64-bit kernel if it says nothing.
+    /// Parses `events/header_page`; assumes the layout of a 64-bit kernel if a field is missing.
     pub fn parse(text: &str) -> Self {
         let number = |field: &str, key: &str| {
             let line = text.lines().find(|line| line.contains(field))?;
@@ -47,13 +47,13 @@ impl PageLayout {
 /// A record of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Its instant by the trace's clock.
+    /// The time of the record on the trace's clock.
     pub at: Time,
-    /// Its bytes: an event in the format of its tracepoint.
+    /// The record's bytes: an event in the format of its tracepoint.
     pub data: &'a [u8],
 }
 
-/// Returns the records of a page, without a record that the page's end cuts off.
+/// Returns the records of a page, without a record that is cut off by the page's end.
 pub fn records(page: &[u8], layout: PageLayout) -> Vec<Record<'_>> {
     let mut found = Vec::new();
     let Some(stamp) = number(page, 0, 8) else { return found };
@@ -90,7 +90,7 @@ pub fn records(page: &[u8], layout: PageLayout) -> Vec<Record<'_>> {
         let Some(data) = body.get(..length) else { break };
         match header & 0x1f {
             PADDING => {}
-            // The length counts its own four bytes.
+            // The length includes its own four bytes.
             0 => found
                 .push(Record { at: Time::from_ns(clock), data: data.get(4..).unwrap_or_default() }),
             _ => found.push(Record { at: Time::from_ns(clock), data }),
@@ -131,7 +131,8 @@ mod tests {
         page
     }
 
-    /// Goal: every kind of record moves the clock and the position as the kernel's own reader does.
+    /// Goal: every kind of record advances the clock and the position as in the kernel's own
+    /// reader.
     #[test]
     fn each_kind_of_record_is_read() {
         let header = |kind: u32, delta: u32| (delta << 5) | kind;
@@ -176,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// A page of any bytes is read to its end.
+        /// A page of arbitrary bytes is read without reading beyond its end.
         #[test]
         fn no_page_is_misread_beyond_its_end(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let length: usize = records(&bytes, LAYOUT).iter().map(|it| it.data.len()).sum();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A watch of a disk of this machine: reads the kernel's buffers and follows the events.
+//! Watches a disk of this machine: reads the kernel's trace buffers and follows the events.
 
 use tidegate_model::{DriveLimits, Duration, Time};
 
@@ -10,7 +10,7 @@ use crate::streams::Streams;
 use crate::tracefs::{Instance, TracefsError, now};
 use crate::watcher::{Seen, Watcher};
 
-/// The time that an event may take to appear in its processor's buffer: the writer can be
+/// The time after which an event has appeared in its processor's buffer; its writer can be
 /// interrupted.
 const LAG: Duration = Duration::from_ms(20);
 
@@ -21,16 +21,17 @@ pub struct Session {
     streams: Streams,
     watcher: Watcher<ProcessTable>,
     began: Time,
-    /// Every event until this instant was read.
+    /// The time up to which every event was read.
     horizon: Time,
 }
 
 impl Session {
-    /// Begins to watch the devices with these kernel numbers, as [`Instance::begin`]. With
-    /// `declared` it compares requests with a workload, with `limits` the device with its tables.
+    /// Starts to watch the devices with these kernel numbers, like [`Instance::begin`]. With
+    /// `declared`, it compares requests with a workload; with `limits`, it compares the device with
+    /// its tables.
     ///
     /// # Errors
-    /// As [`Instance::find_tracefs`] and [`Instance::begin`].
+    /// See [`Instance::find_tracefs`] and [`Instance::begin`].
     pub fn begin(
         devices: &[u32],
         declared: Option<Declared>,
@@ -44,21 +45,21 @@ impl Session {
         Ok(Self { instance, streams: Streams::default(), watcher, began, horizon: began })
     }
 
-    /// Takes the events that happened until shortly before now. Call it ten times a second.
+    /// Processes the events until shortly before now. Call it ten times a second.
     ///
     /// # Errors
     /// If the kernel's buffer cannot be read.
     pub fn poll(&mut self) -> Result<(), TracefsError> {
         let horizon = Time::from_ns(now().ns().saturating_sub(LAG.ns())); // the clock starts at boot
         let (lost, is_rest) = self.instance.read(&mut self.streams)?;
-        // Events that wait in a buffer can be older than those that were read.
+        // Events that remain in a buffer can be older than those that were read.
         let horizon = if is_rest { self.horizon } else { horizon };
         self.horizon = horizon;
         self.watcher.take(&mut self.streams, lost, horizon);
         Ok(())
     }
 
-    /// Stops tracing and takes the remaining events.
+    /// Stops tracing and processes the remaining events.
     ///
     /// # Errors
     /// If the kernel's buffer cannot be read.
@@ -78,7 +79,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns when it began, on the kernel's monotonic clock.
+    /// Returns the time at which the watch began, on the kernel's monotonic clock.
     pub const fn began(&self) -> Time {
         self.began
     }
@@ -89,8 +90,8 @@ impl Session {
         Self { watcher: self.watcher.keeping_served(), ..self }
     }
 
-    /// Returns the requests that completed since the last call, in that order. Call it after each
-    /// [`Self::poll`]: they are kept until then.
+    /// Returns the requests that completed since the last call, in order of completion. Call it
+    /// after each [`Self::poll`], because the requests are kept until then.
     pub fn take_served(&mut self) -> Vec<Served> {
         self.watcher.take_served()
     }
@@ -100,12 +101,13 @@ impl Session {
         now().since(self.began)
     }
 
-    /// Returns whether the kernel reports the class of each request; otherwise it is the thread's.
+    /// Returns whether the kernel reports the class of each request; if not, the thread's class is
+    /// used.
     pub const fn tells_class(&self) -> bool {
         self.instance.tells_class()
     }
 
-    /// Returns what was seen until now.
+    /// Returns the observations until now.
     pub fn seen(&self) -> Seen<'_> {
         self.watcher.seen(now())
     }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Joins the events of all processors in the order of time: each processor has a buffer of its own.
+//! Merges the events of all processors in order of time, because each processor has its own buffer.
 
 use tidegate_model::Time;
 
 use crate::event::Event;
 
-/// Events that were read and not passed on.
+/// The events that were read but not yet processed.
 #[derive(Debug, Default)]
 pub struct Streams {
     held: Vec<Event>,
 }
 
 impl Streams {
-    /// Adds an event of any processor.
+    /// Adds an event from any processor.
     pub fn push(&mut self, event: Event) {
         self.held.push(event);
     }
 
-    /// Returns the events up to `horizon` in the order of time; those of one instant in the order
-    /// of reading. Later ones wait: another processor can still have an earlier event.
+    /// Returns the events up to `horizon` in order of time; events with equal times are in the
+    /// order of reading. Later events are held back, because another processor may still have an
+    /// earlier one.
     pub fn up_to(&mut self, horizon: Time) -> Vec<Event> {
         self.held.sort_by_key(|event| event.at);
         let later = self.held.split_off(self.held.partition_point(|event| event.at <= horizon));

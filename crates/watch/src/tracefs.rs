@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A trace instance of our own in the kernel's tracefs, so that other users of tracing are not
-//! disturbed. It is removed when dropped; those of dead processes are removed at the next start.
+//! A separate trace instance in the kernel's tracefs, so that other users of tracing are not
+//! disturbed. It is removed when dropped. Instances of processes that have ended are removed at the
+//! next start.
 
 mod error;
 mod instances;
@@ -20,30 +21,31 @@ use crate::streams::Streams;
 
 pub use error::TracefsError;
 
-/// The places where tracefs is mounted.
+/// The directories where tracefs can be mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-/// The buffer of all processors together, KiB, which they share equally.
+/// The size of the buffers of all processors together, in KiB; they share it equally.
 const BUFFERS_KIB: usize = 64 << 10;
-/// The buffer of one processor, KiB. The largest holds the events of a tenth of a second at half a
-/// million requests a second, the smallest at thirty thousand.
+/// The smallest and the largest buffer of one processor, in KiB. The largest holds the events of a
+/// tenth of a second at half a million requests per second, the smallest at thirty thousand.
 const BUFFER_KIB: std::ops::RangeInclusive<usize> = 512..=8 << 10;
-/// The most pages that one call reads from a processor, about twice its largest buffer: a processor
-/// can write pages as fast as they are read.
+/// The maximum number of pages that one call reads from a processor, about twice its largest
+/// buffer. Without a limit, a call might never end, because a processor can write pages as fast as
+/// they are read.
 const PAGES_MAX: usize = 4_096;
-/// The largest page of any kernel.
+/// The largest page size of any kernel.
 const PAGE_MAX: usize = 64 << 10;
 
 /// A trace instance.
 #[derive(Debug)]
 pub struct Instance {
     path: PathBuf,
-    /// One for each processor.
+    /// The open buffers, one for each processor.
     readers: Vec<File>,
     stats: Vec<PathBuf>,
     layout: PageLayout,
     formats: Formats,
     page: Vec<u8>,
-    /// Events lost so far.
+    /// The number of events lost so far.
     lost: u64,
 }
 
@@ -51,7 +53,7 @@ impl Instance {
     /// Finds the tracefs of this machine.
     ///
     /// # Errors
-    /// If none is mounted, or this process may not enter it.
+    /// If no tracefs is mounted, or this process may not enter it.
     pub fn find_tracefs() -> Result<PathBuf, TracefsError> {
         for mount in MOUNTS {
             let instances = Path::new(mount).join("instances");
@@ -67,7 +69,7 @@ impl Instance {
     /// Begins to trace the devices with these kernel numbers: the disk and its partitions.
     ///
     /// # Errors
-    /// If the kernel lacks a tracepoint or refuses. Nothing is left behind then.
+    /// If the kernel lacks a tracepoint or refuses; then nothing is left behind.
     pub fn begin(tracefs: &Path, devices: &[u32]) -> Result<Self, TracefsError> {
         instances::remove_stale(tracefs);
         let format = |event: &'static str| {
@@ -134,7 +136,7 @@ impl Instance {
         self.formats.tell_class()
     }
 
-    /// Stops tracing; what was traced can still be read.
+    /// Stops tracing. Events that were already traced can still be read.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -143,7 +145,7 @@ impl Instance {
     }
 
     /// Passes the events since the last call to `streams`. Returns how many were lost since then,
-    /// and whether a processor has more.
+    /// and whether any processor still has events.
     ///
     /// # Errors
     /// If the kernel's buffer cannot be read.
@@ -158,7 +160,7 @@ impl Instance {
             is_rest |= !is_empty.map_err(|error| TracefsError::new(path, error))?;
         }
         let lost: u64 = self.stats.iter().map(|path| lost_in(path)).sum();
-        let since = lost.saturating_sub(self.lost); // it never falls
+        let since = lost.saturating_sub(self.lost); // the kernel's count never falls
         self.lost = lost;
         Ok((since, is_rest))
     }
@@ -166,14 +168,14 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // The kernel does not remove an instance that is open.
+        // The kernel does not remove an instance while a file of it is open.
         self.readers.clear();
-        // Fails only if somebody else reads it; the next watch removes it then.
+        // This fails only if another process reads the instance; the next watch then removes it.
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// Passes at most `PAGES_MAX` pages of a processor to `take`; returns whether its buffer is empty.
+/// Passes at most `PAGES_MAX` pages of a processor to `take`. Returns whether the buffer is empty.
 fn read_pages(
     reader: &mut impl io::Read,
     page: &mut [u8],
@@ -191,20 +193,20 @@ fn read_pages(
     Ok(false)
 }
 
-/// Returns the size of the buffer of each of `cpus` processors, in KiB.
+/// Returns the size of each processor's buffer for this number of processors, in KiB.
 fn buffer_kib(cpus: usize) -> usize {
     (BUFFERS_KIB / cpus.max(1)).clamp(*BUFFER_KIB.start(), *BUFFER_KIB.end())
 }
 
-/// Returns the instant of the trace's clock.
+/// Returns the current time of the trace's clock.
 pub(crate) fn now() -> Time {
     let now = clock_gettime(ClockId::Monotonic);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     let nanos = u64::try_from(now.tv_nsec).unwrap_or(0);
-    Time::from_ns(seconds.saturating_mul(1_000_000_000).saturating_add(nanos)) // 584 years
+    Time::from_ns(seconds.saturating_mul(1_000_000_000).saturating_add(nanos)) // saturates after 584 years
 }
 
-/// Returns the lost events in a processor's statistics; 0 for a processor that is gone.
+/// Returns the number of lost events from a processor's statistics; 0 if the processor is gone.
 fn lost_in(path: &Path) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     let value = |line: &str| {
@@ -220,7 +222,7 @@ mod tests {
     use super::*;
 
     /// Goal: a kernel without the tracepoints is reported, and nothing is left behind. Method:
-    /// folders in place of a tracefs.
+    /// folders that look like a tracefs.
     #[test]
     fn a_tracefs_that_lacks_something_is_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -234,8 +236,8 @@ mod tests {
         assert_eq!(left.len(), 1, "the instance of a dead process is removed: {left:?}");
     }
 
-    /// Goal: a buffer that is filled as fast as it is read does not hold up the watch. Method: a
-    /// reader without an end, and one with an end and an interruption.
+    /// Goal: a buffer that is filled as fast as it is read does not block the watch. Method: a
+    /// reader without an end, and a reader with an interruption and an end.
     #[test]
     fn reading_ends() {
         let mut pages = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Follows the stream of events, and passes each request to whatever counts, compares or learns it.
+//! Follows the stream of events, and passes each request to the parts that count, compare and
+//! learn.
 
 use tidegate_model::{DriveLimits, Duration, Time};
 
@@ -13,26 +14,27 @@ use crate::process::Processes;
 use crate::served::Served;
 use crate::streams::Streams;
 
-/// What was seen by an instant.
+/// The observations up to a point in time.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
-    /// The length of the watch.
+    /// The duration of the watch.
     pub duration: Duration,
-    /// Events that the kernel had no room for.
+    /// The number of events that the kernel lost for lack of room.
     pub lost: u64,
-    /// Requests by program.
+    /// The counts of requests by program.
     pub accounts: &'a Accounts,
     /// The declared entries, if there is a workload.
     pub declared: Option<&'a Declared>,
     /// The requests on the device.
     pub device: &'a OnDevice,
-    /// Sectors that were sent and belong to no request whose arrival was seen.
+    /// The number of sectors that were sent but belong to no request whose arrival was observed.
     pub foreign_sectors: u64,
-    /// Requests that came and are not complete.
+    /// The number of requests that arrived and are not complete.
     pub pending: usize,
-    /// Requests whose completion was not seen: events were lost, or they waited for minutes.
+    /// The number of requests whose completion was not observed, because events were lost or the
+    /// requests waited for minutes.
     pub unfinished: u64,
-    /// Requests that the kernel ended without sending them.
+    /// The number of requests that the kernel ended without sending them.
     pub unsent: u64,
 }
 
@@ -45,7 +47,7 @@ pub struct Watcher<P> {
     accounts: Accounts,
     declared: Option<Declared>,
     learner: Option<Learner>,
-    /// The requests that completed since they were last taken; `None` if nobody takes them.
+    /// The requests that completed since they were last taken; `None` if they are not kept.
     served: Option<Vec<Served>>,
     lost: u64,
     foreign_sectors: u64,
@@ -53,15 +55,16 @@ pub struct Watcher<P> {
     unsent: u64,
     began: Time,
     last: Time,
-    /// Every event until this instant was seen.
+    /// The time up to which every event was observed.
     complete_until: Time,
-    /// Requests that came until this instant are not followed: their later events may be lost.
+    /// Requests that arrived up to this time are not followed, because later events of them may be
+    /// lost.
     blind_until: Option<Time>,
 }
 
 impl<P: Processes> Watcher<P> {
-    /// Begins at an instant. With `declared` it compares requests with a workload, with `limits`
-    /// the device with its tables.
+    /// Creates a watcher that begins at `began`. With `declared`, it compares requests with a
+    /// workload; with `limits`, it compares the device with its tables.
     pub fn new(
         began: Time,
         processes: P,
@@ -87,27 +90,28 @@ impl<P: Processes> Watcher<P> {
         }
     }
 
-    /// Also learns a workload.
+    /// Makes the watcher also learn a workload.
     #[must_use]
     pub fn learning(self) -> Self {
         Self { learner: Some(Learner::default()), ..self }
     }
 
-    /// Also keeps each request that completes, for [`Self::take_served`].
+    /// Makes the watcher also keep each completed request, for [`Self::take_served`].
     #[must_use]
     pub fn keeping_served(self) -> Self {
         Self { served: Some(Vec::new()), ..self }
     }
 
-    /// Returns the requests that completed since the last call, in that order.
+    /// Returns the requests that completed since the last call, in order of completion.
     pub fn take_served(&mut self) -> Vec<Served> {
         self.served.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Takes the next event; they come in the order of time.
+    /// Processes the next event. Events must come in order of time.
     pub fn observe(&mut self, event: Event) {
         let Event { at, kind } = event;
-        // An event can reach its buffer late; time does not run backwards for it.
+        // An event can reach its buffer late. Its time then counts as the last event's, so that
+        // time never runs backwards.
         let at = at.max(self.last);
         match kind {
             EventKind::Queued { .. } if self.blind_until.is_some_and(|until| at <= until) => {}
@@ -136,8 +140,8 @@ impl<P: Processes> Watcher<P> {
         self.last = at;
     }
 
-    /// Takes the events up to `horizon`, an instant up to which the streams have every event. If
-    /// the kernel lost events, takes all that were read: the lost ones are newer.
+    /// Processes the events up to `horizon`, the time up to which the streams have every event. If
+    /// the kernel lost events, processes all that were read, because the lost ones are newer.
     pub fn take(&mut self, streams: &mut Streams, lost: u64, horizon: Time) {
         let until = if lost > 0 { Time::MAX } else { horizon };
         for event in streams.up_to(until) {
@@ -151,7 +155,8 @@ impl<P: Processes> Watcher<P> {
         }
     }
 
-    /// Records that every event up to this instant was taken: requests that are not complete wait.
+    /// Records that every event up to this time was processed, so that incomplete requests are
+    /// known to wait.
     pub fn wait_until(&mut self, at: Time) {
         self.give_up_oldest(at);
         self.complete_until = self.complete_until.max(at);
@@ -177,7 +182,7 @@ impl<P: Processes> Watcher<P> {
         });
     }
 
-    /// Records that a bio ended without a request, so that it no longer counts.
+    /// Records that a bio ended without a request, and removes it from the counts.
     fn end(&mut self, at: Time, extent: Extent) {
         let Some(bio) = self.bios.end(at, extent) else { return };
         self.unsent += 1;
@@ -201,7 +206,7 @@ impl<P: Processes> Watcher<P> {
         }
     }
 
-    /// Records that the kernel lost events: after `complete_until`, and before the next event.
+    /// Records that the kernel lost events between `complete_until` and the next event.
     pub fn lose(&mut self, events: u64) {
         self.lost += events;
         self.blind_until = Some(self.last);
@@ -219,7 +224,7 @@ impl<P: Processes> Watcher<P> {
         }
     }
 
-    /// Returns what was seen by this instant.
+    /// Returns the observations up to this time.
     pub fn seen(&self, now: Time) -> Seen<'_> {
         Seen {
             duration: now.max(self.last).since(self.began),
@@ -234,7 +239,7 @@ impl<P: Processes> Watcher<P> {
         }
     }
 
-    /// Returns what was learnt; `None` if nothing was to be learnt.
+    /// Returns the learner; `None` if the watcher does not learn.
     pub const fn learner(&self) -> Option<&Learner> {
         self.learner.as_ref()
     }

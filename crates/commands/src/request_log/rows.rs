@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rows of a log of requests, in a file that may be compressed.
+//! The rows of a request log, in a file that can be compressed.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,8 +13,8 @@ use tidegate_model::{Class, Op, Outcome, PolicyName, Time};
 use tidegate_platform::{FileFault, NewFile};
 use zstd::stream::write::Encoder;
 
-/// A file to which nothing is written after an error: a buffer that is written again would begin in
-/// the middle of a row.
+/// A file to which nothing is written after an error. If a buffer were written again after an
+/// error, its text would begin in the middle of a row.
 struct Strict {
     file: File,
     has_failed: bool,
@@ -35,14 +35,14 @@ impl Write for Strict {
     }
 }
 
-/// Where rows go: the file itself, or through a compressor.
+/// The destination of rows: the file itself, or a compressor that writes to it.
 enum Sink {
     Plain(Strict),
     Packed(Encoder<'static, Strict>),
 }
 
 impl Sink {
-    /// Compresses if the file's name asks for it.
+    /// Selects compression if the file's name ends in `.zst`.
     fn of(name: &str, file: File) -> io::Result<Self> {
         let file = Strict { file, has_failed: false };
         match Path::new(name).extension() {
@@ -144,7 +144,7 @@ impl<'a> RequestRow<'a> {
     }
 }
 
-/// A file of rows, up to a limit.
+/// A file of rows, with a maximum number of rows.
 pub struct RequestRows {
     file: NamedTempFile,
     csv: csv::Writer<Sink>,
@@ -163,7 +163,7 @@ impl RequestRows {
         Ok(Self { file: temporary, csv, left: rows_max, beyond: 0 })
     }
 
-    /// Writes the header, which a file without rows has too.
+    /// Writes the header; a file without rows has it too.
     fn csv(name: &str, file: &NamedTempFile) -> io::Result<csv::Writer<Sink>> {
         let sink = Sink::of(name, file.as_file().try_clone()?)?;
         let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(sink);
@@ -171,7 +171,7 @@ impl RequestRows {
         Ok(csv)
     }
 
-    /// Adds the row of a request, or counts it beyond the limit.
+    /// Adds the row of a request, or counts the request if the limit is reached.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -186,7 +186,7 @@ impl RequestRows {
         Ok(())
     }
 
-    /// Returns the whole file, which is on the disk, and the number of requests beyond the limit.
+    /// Returns the complete file, synced to the disk, and the number of requests beyond the limit.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -195,8 +195,8 @@ impl RequestRows {
         fault.map_or(Ok((file, beyond)), Err)
     }
 
-    /// Ends the file. After an error it has the whole rows that were written before; if it is
-    /// compressed, it then ends early, without the mark of its end.
+    /// Ends the file. After an error, it keeps the complete rows that were written before. If it is
+    /// compressed, it then lacks the end mark.
     pub fn end(self) -> EndedRows {
         let Self { file, csv, beyond, .. } = self;
         let is_plain = matches!(csv.get_ref(), Sink::Plain(_));
@@ -208,18 +208,18 @@ impl RequestRows {
     }
 }
 
-/// A file of rows that has ended.
+/// A file of rows that was ended.
 #[derive(Debug)]
 pub struct EndedRows {
     /// The file.
     pub file: NamedTempFile,
-    /// The requests beyond the limit.
+    /// The number of requests beyond the limit.
     pub beyond: u64,
-    /// Why it lacks rows.
+    /// The error because of which the file lacks rows, if there was one.
     pub fault: Option<io::Error>,
 }
 
-/// Cuts a file after its last whole row.
+/// Truncates a file after its last complete row.
 fn cut_last_row(file: &File) -> io::Result<()> {
     let mut tail = [0; 4096];
     let end = file.metadata()?.len();

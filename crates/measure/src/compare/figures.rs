@@ -32,7 +32,7 @@ impl Unit {
 pub(super) struct Figures {
     pub(super) name: String,
     pub(super) unit: Unit,
-    /// The number that identifies each entry, such as a batch size.
+    /// The numbers that identify the entries, such as batch sizes.
     pub(super) entries: Vec<u32>,
     pub(super) median: Vec<u64>,
     pub(super) tail: Vec<u64>,
@@ -43,7 +43,8 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Returns exact figures, each with its entry.
+    /// Returns a table of exact figures, without samples. Each figure comes with the number of its
+    /// entry.
     pub(super) fn exact(
         name: &str,
         unit: Unit,
@@ -69,7 +70,7 @@ impl Figures {
         Self::of_times(name, &quantiles_ns, &[single.ns_max], Some(single.samples))
     }
 
-    /// Returns the figures of times: their quantiles, and the longest of each entry.
+    /// Returns the figures of a table of times: the quantiles and the longest time of each entry.
     fn of_times(
         name: String,
         quantiles_ns: &[Vec<u64>; 6],
@@ -124,7 +125,7 @@ impl Figures {
         Some(Self { entries: vec![1], tail: longest.clone(), longest, ..exact })
     }
 
-    /// Returns the index of an entry.
+    /// Returns the index of the entry with this number.
     pub(super) fn index(&self, entry: u32) -> Option<usize> {
         self.entries.iter().position(|&other| other == entry)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The change of a quantile that chance explains, by the number of samples.
+//! Decides which change of a quantile can be due to chance, given the number of samples.
 //!
 //! The true quantile of level p lies between the samples of ranks `n (p - d)` and `n (p + d)`,
 //! where `n d` is a number of standard errors of a binomial rank, with both ends corrected for its
@@ -11,14 +11,14 @@
 //! ```
 //!
 //! together give z standard errors of the difference. Two figures differ if their intervals do not
-//! meet. Around a median, the recorded quantiles are joined by lines; below the 99 % quantile, by
-//! the curve of an exponential tail; above it, the limit is the next recorded quantile, because
-//! times are sparse there. If an interval reaches beyond all samples, chance explains every
-//! difference.
+//! overlap. Around a median, values between the recorded quantiles are interpolated linearly; below
+//! the 99 % quantile, along the curve of an exponential tail. Above it, where samples are sparse,
+//! the next recorded quantile is the limit. If an interval reaches beyond all samples, chance
+//! explains every difference.
 //!
 //! All comparisons of two files share the probability `FALSE_ALARM` equally (Bonferroni), and each
-//! divides its share between both sides. If q is the part of one side, z solves q = phi(z) / z,
-//! which is at least the tail Q(z) of the normal distribution.
+//! divides its share equally between the two tails. If q is the probability of one tail, z solves q
+//! = phi(z) / z. The right side is at least Q(z), the tail probability of the normal distribution.
 //!
 //! For rates, only the median and the slowest of a few stretches are known. The rates' standard
 //! deviation is the distance between the two, divided by the distance at which the slowest of n
@@ -39,14 +39,14 @@ use tidegate_stats::float::of as float;
 /// The accepted probability that two profiles of an unchanged device are reported as different.
 const FALSE_ALARM: f64 = 0.01;
 
-/// With fewer stretches, median and slowest do not determine the spread.
+/// With fewer stretches than this, the median and the slowest do not determine the spread.
 const STRETCHES_MIN: u64 = 10;
 
-/// The assumed standard deviation if only a median is known, as a fraction of it. Reads of a
-/// solid-state drive spread less unless its chips conflict.
+/// The assumed standard deviation, as a fraction of the median, if only a median is known. Reads of
+/// a solid-state drive spread less than this unless its chips conflict.
 const SPREAD: f64 = 0.25;
 
-/// The iterations of `normal_limit`; each step is at most half as long as the one before.
+/// The number of iterations of `normal_limit`; each step is at most half as long as the one before.
 const STEPS: u32 = 40;
 
 /// The number of levels in [`Sampling::Times`]: those of a table, and the maximum.
@@ -60,16 +60,16 @@ pub(super) enum Figure {
     Tail,
 }
 
-/// The known facts about the distribution that a figure was drawn from.
+/// The known facts about the samples behind a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sampling {
-    /// Quantiles, the maximum last, and the number of samples.
+    /// The quantiles and the maximum of a time, and the number of samples.
     Times([u64; LEVELS], u64),
-    /// The median and the slowest of this many stretches.
+    /// The median rate and the slowest one, and the number of stretches.
     Rates([u64; 2], u64),
-    /// A median of this many samples, with unknown spread.
+    /// The median and the number of samples behind it; the spread is unknown.
     Median(u64, u64),
-    /// Longest times: neither they nor a fit to them determine the sampling error.
+    /// Longest times, or values fitted to them; their sampling error is unknown.
     Longest,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct ErrorLimit {
 }
 
 impl ErrorLimit {
-    /// Returns the limit for this many comparisons.
+    /// Returns the limit for comparing two files by this number of comparisons.
     pub(super) fn among(comparisons: usize) -> Self {
         let comparisons = u64::try_from(comparisons.max(1)).expect("a length fits");
         Self { errors: normal_limit(FALSE_ALARM / (2.0 * float(comparisons))) }
@@ -106,7 +106,7 @@ impl ErrorLimit {
         }
     }
 
-    /// Returns whether the intervals of both quantiles meet.
+    /// Returns whether the intervals of both quantiles overlap.
     fn explains_times(
         self,
         figure: Figure,
@@ -114,8 +114,8 @@ impl ErrorLimit {
         (second, m): (&[u64; LEVELS], u64),
     ) -> bool {
         let parts = [n, m].map(|samples| 1.0 / float(samples.max(1)));
-        // Each file's share of the standard errors of the difference, in standard errors of its own
-        // ranks.
+        // Divides the standard errors of the difference between the two files, in standard errors
+        // of each file's own ranks.
         let errors = parts.map(|part| self.errors * (part / (parts[0] + parts[1])).sqrt());
         let intervals =
             (interval((first, n), figure, errors[0]), interval((second, m), figure, errors[1]));
@@ -151,7 +151,7 @@ impl Figure {
     }
 }
 
-/// Returns the times between which a quantile lies, within this many standard errors of its rank;
+/// Returns the interval that contains a quantile if its rank is within this many standard errors;
 /// `None` if the interval reaches beyond all samples.
 fn interval(
     (times, samples): (&[u64; LEVELS], u64),
@@ -178,13 +178,14 @@ fn levels() -> impl Iterator<Item = f64> {
     levels_ppm.map(move |ppm| f64::from(ppm) / f64::from(whole_ppm))
 }
 
-/// Returns the recorded quantile of that level or the next one.
+/// Returns the recorded quantile at this level, or at the next recorded level above it.
 fn above(times: &[u64; LEVELS], level: f64) -> f64 {
     let mut known = levels().zip(times).filter(|&(known, _)| known >= level);
     float(known.next().map_or(times[LEVELS - 1], |(_, &time)| time))
 }
 
-/// Returns the quantile of a level, interpolated between its neighbours on the scale `scaled`.
+/// Returns the quantile at a level, interpolated between the recorded neighbours. `scaled` converts
+/// levels to the scale on which the interpolation is linear.
 fn at(times: &[u64; LEVELS], level: f64, scaled: fn(f64) -> f64) -> f64 {
     let known: Vec<(f64, f64)> = levels().zip(times.iter().map(|&time| float(time))).collect();
     let mut around = known.windows(2).filter(|pair| level <= pair[1].0);
@@ -195,8 +196,8 @@ fn at(times: &[u64; LEVELS], level: f64, scaled: fn(f64) -> f64) -> f64 {
     })
 }
 
-/// Returns the standard deviation of rates with a known median and slowest; `None` for few
-/// stretches.
+/// Returns the standard deviation of rates, from their median and the slowest; `None` if there are
+/// fewer than [`STRETCHES_MIN`] stretches.
 fn deviation([median, slowest]: [u64; 2], samples: u64) -> Option<f64> {
     // Blom's rank of the extreme of n normal values.
     let beyond = 0.625 / (float(samples) + 0.25);
@@ -204,8 +205,8 @@ fn deviation([median, slowest]: [u64; 2], samples: u64) -> Option<f64> {
 }
 
 /// Returns a value that a normal variable exceeds with a probability of at most `beyond`, which
-/// must be below a half: the z with `beyond = phi(z) / z`, which is 2 % above the true value for
-/// 0.01.
+/// must be below a half. It solves `beyond = phi(z) / z`; for `beyond` = 0.01 it is 2 % above the
+/// exact value.
 fn normal_limit(beyond: f64) -> f64 {
     // z falls after each guess that is too high, and rises after each that is too low.
     let next = |z: f64| (-2.0 * (beyond * z * std::f64::consts::TAU.sqrt()).ln()).max(0.25).sqrt();

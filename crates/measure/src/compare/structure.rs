@@ -4,11 +4,11 @@
 //!
 //! Observations (`[fit.geometry]`) take precedence over fits (`[fit.mechanics]`), and both over
 //! `[mechanics]`. The file of a simulated disk has only `[mechanics]`, which is exact, so a disk's
-//! profile can be compared with the disk itself. Zones are compared at the middle of each zone of
-//! either file, and seeks over the same shares of the disk's cylinders, interpolated between
-//! points. The files do not state the sampling errors of these figures, so the tolerance alone
-//! decides, with two exceptions: stripes are medians of a known number of samples, and costs follow
-//! the longest times and decide nothing.
+//! profile can be compared with the disk itself. Zones are compared at the middle of every zone of
+//! both files. Seeks are compared over equal shares of the disks' cylinders, and interpolated
+//! between the known points. The files do not state the sampling errors of these figures, so the
+//! tolerance alone decides. There are two exceptions: stripes are medians of a known number of
+//! samples, and costs follow the longest times, so they never count as changed.
 
 use crate::geometry::{Geometry, ZoneMap};
 use crate::stripe::Stripe;
@@ -20,12 +20,13 @@ use tidegate_model::{CostModel, DriveFile};
 use super::figures::{Figures, Unit};
 use super::sampling::Sampling;
 
-/// Each seek distance exceeds the previous one by one part in this many, and by at least 1.
+/// Each compared seek distance exceeds the previous one by one part in this number, and by at least
+/// 1.
 const PART: u64 = 4;
-/// The same for the points that represent a formula.
+/// Like `PART`, for the points that represent a seek formula.
 const PART_OF_CURVE: u64 = 16;
 
-/// Returns the parts of both devices, each beside the other's.
+/// Returns the structural figures of both devices.
 pub(super) fn figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
     let [a, b] = [first, second].map(Structure::of);
     let [zones_of_a, zones_of_b] = densities(&a, &b);
@@ -59,12 +60,12 @@ struct Structure {
 }
 
 /// The seek times: points in order of distance. A distance is a share of the disk's cylinders, so
-/// that disks are comparable whose cylinders were counted differently or not at all.
+/// that disks can be compared even if their cylinders were counted differently or not at all.
 struct Seeks(Vec<(u64, u64)>);
 
-/// The whole of a disk, in the unit of distances.
+/// The distance across a whole disk.
 const WHOLE: u64 = 1_000_000_000;
-/// The unit of distances in the comparison, parts per million.
+/// One part per million of a whole disk, the unit of distances in the comparison.
 const PPM: u64 = WHOLE / 1_000_000;
 
 impl Structure {
@@ -114,8 +115,8 @@ impl Structure {
         let first = ("cost: positioning".to_owned(), cost.positioning_max);
         let each = cost.requests.iter();
         let each = each.map(|it| (format!("cost: {} of {}", it.op.name(), it.size), it.time_max));
-        // Costs are fitted to longest times, and A can grow at the expense of c: they are reported
-        // but never decide.
+        // Costs are fitted to longest times, and A can grow at the expense of c. So costs are
+        // reported, but never count as changed.
         let figures = |(name, time): (String, tidegate_model::Duration)| Figures {
             sampling: vec![Sampling::Longest],
             ..Figures::exact(&name, Unit::Time, [(1, time.ns())])
@@ -123,13 +124,13 @@ impl Structure {
         std::iter::once(first).chain(each).map(figures).collect()
     }
 
-    /// Returns the sectors per track at a sector.
+    /// Returns the number of sectors per track at a sector.
     fn density(&self, sector: u64) -> Option<u64> {
         let zone = self.zones.iter().rfind(|zone| zone.0 <= sector)?;
         (sector < self.sectors).then_some(zone.1.into())
     }
 
-    /// Returns the middle of each zone.
+    /// Returns the sector in the middle of each zone.
     fn middles(&self) -> impl Iterator<Item = u64> {
         let ends = self.zones.iter().skip(1).map(|zone| zone.0).chain([self.sectors]);
         self.zones.iter().zip(ends).map(|(zone, end)| zone.0.midpoint(end))
@@ -154,12 +155,13 @@ impl Seeks {
         Some(Self(points.collect()))
     }
 
-    /// Returns the shortest and the longest distance.
+    /// Returns the shortest and the longest distance with a known time.
     fn range(&self) -> Option<[u64; 2]> {
         Some([self.0.first()?.0, self.0.last()?.0])
     }
 
-    /// Returns the seek time for a distance within the range, between two points along a line.
+    /// Returns the seek time for a distance within the range, interpolated linearly between two
+    /// points.
     fn ns(&self, distance: u64) -> Option<u64> {
         let after = self.0.iter().find(|point| point.0 >= distance)?;
         let before = self.0.iter().rfind(|point| point.0 <= distance)?;
@@ -173,13 +175,12 @@ impl Seeks {
     }
 }
 
-/// Returns a distance as a share of a disk of so many cylinders.
+/// Converts a distance to a share of a disk with `all` cylinders.
 fn share(distance: u32, all: u64) -> u64 {
     u64::from(distance) * WHOLE / all.max(1)
 }
 
-/// Returns the number of cylinders that the zones have, or of tracks if surfaces could not be told
-/// apart.
+/// Returns the number of cylinders in all zones; of tracks if the surfaces were not identified.
 fn cylinders(map: &ZoneMap) -> Option<u64> {
     let surfaces = map.tracks.as_ref().map_or(1, |tracks| u64::from(tracks.surfaces));
     let ends = map.zone.iter().skip(1).map(|zone| zone.start).chain([map.sectors]);
@@ -189,7 +190,7 @@ fn cylinders(map: &ZoneMap) -> Option<u64> {
     Some((tracks.sum::<Option<u64>>()? / surfaces.max(1)).max(1))
 }
 
-/// Returns a part of `[fit]`; `None` if it is missing or has another form.
+/// Returns a part of `[fit]`; `None` if it is missing or cannot be parsed.
 fn fitted<'de, T: Deserialize<'de>>(file: &DriveFile, name: &str) -> Option<T> {
     T::deserialize(file.fit.as_ref()?.get(name)?.clone()).ok()
 }
@@ -219,7 +220,8 @@ fn densities(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     })
 }
 
-/// Returns both devices' seek times for the same shares of the disk, in parts per million.
+/// Returns both devices' seek times over equal distances. A distance is in millionths of the disk's
+/// cylinders.
 fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     let ranges = [a, b].map(|of| of.seek.as_ref().and_then(Seeks::range));
     let [low, high] = match ranges {
@@ -234,8 +236,7 @@ fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     })
 }
 
-/// Returns distances from the shortest to the longest, each longer than the one before by one part
-/// in `part`.
+/// Returns distances from `low` to `high`, each longer than the previous one by one part in `part`.
 fn distances(low: u64, high: u64, part: u64) -> impl Iterator<Item = u64> {
     let next = move |&distance: &u64| distance.checked_add((distance / part).max(1));
     let grown = std::iter::successors(Some(low), next);

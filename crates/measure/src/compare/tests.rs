@@ -79,8 +79,8 @@ fn costs_are_told_and_decide_nothing() {
     assert!(row.is_unsure(50_000) && !comparison.has_moved(50_000));
 }
 
-/// Returns a profile of one entry and this many samples, with the median halfway between the 10 %
-/// and 90 % quantiles.
+/// Returns a profile with one entry, the median `p50` and this number of samples. The median is
+/// halfway between the 10 % and 90 % quantiles.
 fn sampled(p50: u64, samples: u64) -> DriveFile {
     let lists = ["min", "p10", "p50", "p90", "p99", "p999", "max"];
     let steps = [0, 1000, 5000, 9000, 9900, 9990, 10_000];
@@ -93,7 +93,7 @@ fn sampled(p50: u64, samples: u64) -> DriveFile {
     DriveFile::parse(&text).unwrap()
 }
 
-/// Goal: a change of 8 % and more can be chance with ten samples, but not with a thousand.
+/// Goal: a change of 8 % or more counts as chance with ten samples, but not with a thousand.
 #[test]
 fn few_samples_leave_a_change_unsure() {
     let compared = |samples| Comparison::of(&sampled(5000, samples), &sampled(6000, samples));
@@ -130,8 +130,8 @@ fn what_a_disk_is_made_of_is_compared() {
     assert_eq!(changes(&seen(10_000, 400, 19_000)), ["seeks, by ppm of the disk"]);
 }
 
-/// Goal: a disk of twice the cylinders with the same times over the same share of the disk is the
-/// same, and one with the same times over as many cylinders is not.
+/// Goal: two disks are equal if one has twice the cylinders and the same seek times over equal
+/// shares of the disk. They differ if the seek times are equal over equal numbers of cylinders.
 #[test]
 fn seeks_are_compared_by_share_of_the_disk() {
     use tidegate_model::mechanics::{Mechanics, Seek};
@@ -151,8 +151,8 @@ fn seeks_are_compared_by_share_of_the_disk() {
     }
 }
 
-/// Goal: a disk's measurements are compared with the disk itself, cylinders with cylinders where
-/// they were identified.
+/// Goal: the measurements of a disk can be compared with the disk itself, by cylinders if these
+/// were identified.
 #[test]
 fn what_was_seen_is_held_against_mechanics() {
     let mut disk = tidegate_drive::builtin::load("ibm-36z15").unwrap();

@@ -16,7 +16,7 @@ fn point(counts: &[u32], ns: u64) -> Point {
     Point { counts: counts.to_vec(), highest: Duration::from_ns(ns) }
 }
 
-/// Returns how far the model is above a point, negative below; all in integers.
+/// Returns by how much the model exceeds a point's time, in ns; negative if it is below.
 fn excess_ns(envelope: &Envelope, point: &Point) -> i128 {
     let costs = envelope.requests.iter().map(|cost| i128::from(cost.time_max.ns()));
     let sum: i128 = point.counts.iter().zip(costs).map(|(&n, c)| i128::from(n) * c).sum();
@@ -27,7 +27,7 @@ fn total_ns(envelope: &Envelope, points: &[Point]) -> i128 {
     points.iter().map(|point| excess_ns(envelope, point)).sum()
 }
 
-/// b(n) = 5 ms + 3 ms n is its own envelope.
+/// The fit of points on the line b(n) = 5 ms + 3 ms n is that line.
 #[test]
 fn a_line_is_found_again() {
     let points: Vec<_> =
@@ -40,8 +40,8 @@ fn a_line_is_found_again() {
     assert!(envelope.overshoot_ppm_highest <= 10, "{envelope:?}");
 }
 
-/// Reads of 2 ms, writes of 7 ms, A = 4 ms, from pure and mixed batches; some batches were
-/// shorter, and only those are overshot.
+/// Fits a disk with A = 4 ms, reads of 2 ms and writes of 7 ms, from pure and mixed batches. Some
+/// batches were shorter than that, and the model overshoots only those.
 #[test]
 fn kinds_are_told_apart_by_mixed_batches() {
     let cost = |n: u32, m: u32| {
@@ -58,7 +58,7 @@ fn kinds_are_told_apart_by_mixed_batches() {
     assert_eq!(envelope.tight.len(), points.len() - short);
 }
 
-/// Cases in which many models are equally tight, or times are at the ends of their range.
+/// Tests points for which many models are equally tight, and times at the ends of their range.
 #[test]
 fn one_point_and_no_slope_are_covered() {
     for points in [
@@ -102,8 +102,8 @@ fn an_envelope_is_a_cost_model() {
     assert!(model.how.expect("said").contains("linear programme"));
 }
 
-/// Returns the least total overshoot in floats, by trying every vertex: every choice of as many
-/// constraints (points and the axes) as variables, met with equality. It does not use the solver.
+/// Returns the least total overshoot, in floats, without the solver. It tries every vertex: every
+/// choice of as many constraints (points and axes) as variables, each met with equality.
 fn least_total(points: &[Point], kinds: usize) -> f64 {
     let variables = kinds + 1;
     let axes = (0..variables).map(|axis| {
@@ -129,7 +129,7 @@ fn least_total(points: &[Point], kinds: usize) -> f64 {
     least
 }
 
-/// Returns all ascending choices of `count` numbers below `below`.
+/// Returns all ascending lists of `count` numbers less than `below`.
 fn choices(below: usize, count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -143,7 +143,8 @@ fn choices(below: usize, count: usize) -> Vec<Vec<usize>> {
     (0..below).flat_map(last).collect()
 }
 
-/// Gauss and Jordan with pivots; `None` if the rows are linearly dependent.
+/// Solves linear equations by Gauss-Jordan elimination with pivoting; `None` if the rows are
+/// linearly dependent.
 fn solved(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
     for column in 0..system.len() {
         let size = |row: &usize| system[*row].0[column].abs();
@@ -164,7 +165,8 @@ fn solved(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
     Some(system.iter().enumerate().map(|(index, (row, right))| right / row[index]).collect())
 }
 
-/// Points of up to three kinds, pure and mixed, with times around a cost model.
+/// Generates points with up to three kinds, pure and mixed, with times around those of a cost
+/// model.
 fn points(kinds: usize) -> impl Strategy<Value = Vec<Point>> {
     let counts = proptest::collection::vec(0_u32..20, kinds);
     let of_point = (counts, 0..3_000_000_u64).prop_map(|(mut counts, noise_ns)| {
@@ -184,8 +186,8 @@ fn points(kinds: usize) -> impl Strategy<Value = Vec<Point>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every point is covered, exactly; the total overshoot is the least possible except for
-    /// rounding and a thousandth.
+    /// The model covers every point exactly, and its total overshoot is the least possible except
+    /// for rounding and one thousandth.
     #[test]
     fn every_point_is_covered_at_the_least_total_overshoot(
         (kinds, points) in (1_usize..=3).prop_flat_map(|kinds| (Just(kinds), points(kinds))),
@@ -208,7 +210,7 @@ proptest! {
         prop_assert!(total >= 0.999 * least - 10.0, "the oracle is not the least: {total} {least}");
     }
 
-    /// Every point is covered for any times and counts, however far apart.
+    /// The model covers every point for any times and counts, even of very different sizes.
     #[test]
     fn wild_points_are_covered(
         wild in proptest::collection::vec(

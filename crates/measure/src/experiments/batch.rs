@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! b(i): the longest time of a batch of i requests, for i = 1 to K.
 //!
-//! The idle device gets i requests at random places at once, with one submission. The time ends
-//! when the last is complete.
+//! An idle device gets i requests at random places in one submission. The time ends when the last
+//! of them completes.
 //!
 //! Source: Stanovich, dissertation, 7.4.2 (batches, confidence).
 

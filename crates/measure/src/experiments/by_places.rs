@@ -17,7 +17,7 @@ use crate::rounds::Grid;
 use crate::subject::TrialResult;
 use crate::warning::Skip;
 
-/// The facts that these experiments state themselves.
+/// The facts that differ between the experiments by families of places.
 pub(super) struct PlacesFacts {
     pub(super) name: &'static str,
     pub(super) time: &'static str,
@@ -26,8 +26,8 @@ pub(super) struct PlacesFacts {
     pub(super) of: Experiment,
 }
 
-/// Returns all facts of such an experiment, with the kinds of requests of the experiment that it
-/// runs again.
+/// Returns all facts of an experiment by families of places. It uses the kinds of requests of the
+/// experiment that it runs again.
 pub(super) const fn facts(own: &PlacesFacts) -> Facts {
     Facts {
         name: own.name,
@@ -50,7 +50,7 @@ pub(super) trait Again: AtPlaces + Sized {
     /// The procedure of the experiment that is run again.
     const OF: &'static dyn Procedure;
 
-    /// Returns the number of entries of its table, the cheapest first, and the requests of a trial.
+    /// Returns the number of entries of its table and the number of requests of a trial.
     fn round(params: &ProfileParams) -> Round {
         Round::of_depth(params.depth)
     }
@@ -66,7 +66,7 @@ pub(super) trait Again: AtPlaces + Sized {
     /// Returns the longest times at random places in ns, as far as they are known.
     fn random_ns_max(found: &Found, kind: Kind) -> Vec<u64>;
 
-    /// Writes the longest times at the places of each family.
+    /// Writes the longest times at the places of each family to `found`.
     fn write(self, families: Vec<FamilyTimes>, kind: Kind, found: &mut Found);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! drain(q): the longest time to empty the device when q requests are outstanding just after
-//! a dispatch and nothing more is sent.
+//! drain(q): the longest time until the device is empty, from an instant just after a dispatch at
+//! which q requests are outstanding. Nothing more is sent during that time.
 //!
 //! Earlier requests matter: a drive that serves nearby requests first leaves the distant ones, so
-//! the last q requests of a flow lie less favourably than q random ones. That is why there are
-//! several starts.
+//! the last q requests of a flow are at less favourable places than q random requests. The
+//! experiment therefore begins from several starts.
 //!
-//! Source: RTAS'08, section 3.2 (q at once: figure 8); the other starts are our own.
+//! Source: RTAS'08, section 3.2 (q sent at once: figure 8); the other starts are our own.
 
 use tidegate_model::drive_file::MeasuredTable;
 
@@ -63,19 +63,19 @@ impl Procedure for Drain {
     }
 }
 
-/// The starts of [`Start::RANDOM`], each with the function that brings it about.
+/// The starts of [`Start::RANDOM`], each with the function that establishes it.
 const STARTS: [(Start, Begin); 3] =
     [(Start::Idle, idle), (Start::Steady, steady), (Start::Receded, recede)];
 
-/// Brings an idle device to q outstanding requests, `1 <= q <= depth`.
+/// Fills an idle device so that q requests are outstanding, `1 <= q <= depth`.
 pub(super) type Begin = fn(FlowParams, &mut Flow<'_>, u32) -> TrialResult;
 
-/// Returns the grid of drains of 1 to `depth` requests, from `starts` starts each.
+/// Returns the grid of drains of 1 to `depth` requests, each from `starts` starts.
 pub(super) fn grid(samples: u32, depth: u32, starts: usize) -> Grid {
     Grid { samples, cells: depth as usize * starts, ways: starts }
 }
 
-/// Measures drains from each start, notes the longest, and returns their table.
+/// Measures drains from each start, notes the longest of each start, and returns their table.
 pub(super) fn drains(
     starts: &[(Start, Begin)],
     rounds: &Rounds,

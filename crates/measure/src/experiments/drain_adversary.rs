@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! drain(q) again, from starts whose places make drains long. They raise the table of drains where
-//! they take longer.
+//! drain(q) again, from starts with places that make drains long. The table of drains is raised
+//! wherever these take longer.
 //!
 //! Source: our own.
 
@@ -23,18 +23,18 @@ use crate::start::Start;
 use crate::subject::TrialResult;
 use crate::table;
 
-/// Divides the number of samples, because adversarial flows are long.
+/// Divides the number of samples, because the flows before these drains are long.
 const SAMPLES_PART: u32 = 4;
 
-/// The longest flow beside a stranded request: long enough for the request to reach the greatest
-/// age that a drive allows, some seconds on a hard disk.
+/// The longest flow while one request is stranded: long enough for that request to reach the
+/// greatest age that a drive allows, which is some seconds on a hard disk.
 const STRANDED_LENGTH_MAX: u32 = 512;
 
-/// The mean length of those flows.
+/// The mean length of the flow while one request is stranded.
 const STRANDED_LENGTH: u64 = 256;
 
 impl Experiment {
-    /// Drains with places that make them long: they raise the table where they are longer.
+    /// Drains from starts that make them long; they raise the table wherever they take longer.
     pub const DRAIN_ADVERSARY: Self = Self::of(&Facts {
         name: "drain-adversary",
         scope: Scope::EachKind,
@@ -64,7 +64,7 @@ impl Procedure for DrainAdversary {
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let rounds = context.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(context.params));
         if let Some(longer) = drain::drains(&STARTS, &rounds, context, found)? {
-            // The quantiles stay those of random places.
+            // The quantiles in the table remain those of random places.
             let is_it =
                 |known: &&mut MeasuredTable| (known.op, known.size) == (longer.op, longer.size);
             if let Some(known) = found.file.drain.iter_mut().find(is_it) {
@@ -75,10 +75,10 @@ impl Procedure for DrainAdversary {
     }
 }
 
-/// The starts of [`Start::ADVERSARIES`], each with the function that brings it about.
+/// The starts of [`Start::ADVERSARIES`], each with the function that establishes it.
 const STARTS: [(Start, Begin); 2] = [(Start::Stranded, strand), (Start::Ends, keep_at_ends)];
 
-/// Keeps a steady flow of `q - 1` in the lowest fifth beside one request in the highest.
+/// Keeps a steady flow of `q - 1` requests in the lowest fifth while one request is in the highest.
 fn strand(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> TrialResult {
     let (places, [near, far]) = (flows.places, flows.ends(FIFTH));
     let beside = |random: &mut Pcg64| places.within(near.clone(), random);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! drain(q) again, by families of places: they raise the table of drains where they take longer.
+//! drain(q) again, by families of places: longer times raise the table of drains.
 //!
 //! Source: our own.
 
@@ -47,7 +47,7 @@ impl AtPlaces for Drains {
         self.flows
     }
 
-    /// The requests of a flow that replaces each of its q requests once.
+    /// Returns the number of requests in a flow of q requests in which each is replaced once.
     fn chosen(&self, entry: usize) -> usize {
         2 * (entry + 1)
     }

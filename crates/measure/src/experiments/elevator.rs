@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many bytes per second a device moves while a host keeps many requests and sends them by
-//! rising position, a few at a time: the rate that best effort in the elevator's order can expect.
+//! Measures how many bytes per second a device transfers while the host queues many requests and
+//! sends them in ascending order of position, a few at a time. This is the rate that best effort in
+//! elevator order can expect.
 //!
 //! A shallow queue on the device has a short bound. This experiment shows how much of a deep
-//! queue's throughput the host's order gives back.
+//! queue's throughput the host's order regains.
 
 use std::collections::BTreeSet;
 
@@ -22,11 +23,11 @@ use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::subject::{Probe, TrialResult};
 
-/// How many requests the host keeps outstanding.
+/// The numbers of requests that the host keeps outstanding.
 const OUTSTANDING: [u32; 3] = [16, 64, 256];
 
-/// The number of requests before a stretch, as a multiple of those outstanding. They are the first
-/// sweep, whose requests lie more evenly than those of later sweeps.
+/// The number of requests before a stretch, as a multiple of those outstanding. They form the first
+/// sweep, whose requests are spread more evenly than those of later sweeps.
 const BEGIN: u32 = 2;
 
 /// The number of requests in a stretch, as a multiple of those outstanding: two sweeps.
@@ -37,7 +38,7 @@ const LENGTH: u32 = 4;
 const SAMPLES_PER_STRETCH: u32 = 500;
 
 impl Experiment {
-    /// The throughput of the elevator's order.
+    /// The throughput of requests in elevator order.
     pub const ELEVATOR: Self = Self::of(&Facts {
         name: "elevator",
         scope: Scope::EachKind,
@@ -90,15 +91,15 @@ impl Procedure for Elevators {
     }
 }
 
-/// One combination of the numbers of requests.
+/// One combination of requests outstanding and requests on the device.
 struct Cell {
-    /// At the host and on the device together.
+    /// The number of requests at the host and on the device together.
     outstanding: u32,
-    /// On the device.
+    /// The number of requests on the device.
     depth: u32,
 }
 
-/// Returns the cells of a device of this depth, by `outstanding`.
+/// Returns the cells of a device of this depth, in order of `outstanding`.
 fn cells(depth: u32) -> Vec<Cell> {
     let of = |outstanding| {
         let depths = depths(depth).into_iter().filter(move |&depth| depth <= outstanding);
@@ -107,7 +108,7 @@ fn cells(depth: u32) -> Vec<Cell> {
     OUTSTANDING.into_iter().flat_map(of).collect()
 }
 
-/// The host's queue: requests at random places in the elevator's order (C-LOOK).
+/// The host's queue: requests at random places, served in elevator order (C-LOOK).
 struct Sweep {
     places: Places,
     /// The indices of the places where requests wait.
@@ -117,7 +118,7 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Starts with `waiting` requests, or with as many as the target has room for.
+    /// Creates a queue of `waiting` requests, or of as many as the target has room for.
     fn start(places: Places, waiting: u32, random: &mut Pcg64) -> Self {
         let mut sweep = Self { places, waiting: BTreeSet::new(), heads_at: 0 };
         while sweep.waiting.len() < (waiting as usize).min(places.count - 1) {
@@ -126,13 +127,13 @@ impl Sweep {
         sweep
     }
 
-    /// Releases a request where none waits.
+    /// Adds a request at a random place where no request waits.
     fn release(&mut self, random: &mut Pcg64) {
         while !self.waiting.insert(random.random_range(0..self.places.count)) {}
     }
 
-    /// Releases a request and returns the next one: the first above the heads, otherwise the
-    /// lowest.
+    /// Adds a request, and returns the next one in the sweep: the first above the heads, or else
+    /// the lowest.
     fn next(&mut self, random: &mut Pcg64) -> Probe {
         self.release(random);
         let ahead = self.waiting.range(self.heads_at + 1..).next();
@@ -156,9 +157,9 @@ mod tests {
         assert_eq!(all.last(), Some(&(256, 20)));
     }
 
-    /// Goal: requests come by rising position, and most of a sweep's requests lie near each other.
-    /// Method: counts the times that the heads go back in 4,000 requests; in a random order, these
-    /// would be about half.
+    /// Goal: requests come in ascending order of position, and a sweep serves about twice the
+    /// number of waiting requests. Method: counts how often the heads go back in 4,000 requests; in
+    /// random order, that would be about half of them.
     #[test]
     fn a_sweep_rises_for_about_twice_the_waiting_requests() {
         let kind = Kind { op: Op::Read, size: Bytes::from_kib(4) };

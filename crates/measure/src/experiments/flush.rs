@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest flush, from the dirtiest starts that writes can make.
+//! Measures the longest flush, with as much dirty data in the cache as writes can leave there.
 //!
-//! A volatile cache holds the data of earlier writes, and a flush writes all of it out. So a flush
-//! is measured alone, on a device that has just completed all its writes, after increasing numbers
-//! of them.
+//! A volatile cache holds the data of earlier writes, and a flush writes all of it out. So each
+//! flush is timed alone, on a device that has just completed all its writes, and after different
+//! numbers of writes.
 //!
 //! ```text
 //!   flush (not timed) --> writes --> all complete --> flush: this is the time
@@ -32,18 +32,18 @@ use crate::run_control::Progress;
 use crate::subject::TrialResult;
 use crate::warning::{Skip, Warning};
 
-/// Divides the number of samples, because starts that fill the cache take long.
+/// Divides the number of samples, because writes that fill the cache take long.
 const PART: u32 = 4;
 
-/// Writes before a flush, in multiples of the depth: a guess, because the number that fills a
+/// An estimate of the writes before a flush, in multiples of the depth. The number that fills a
 /// cache is not known in advance.
 const FILLED_DEPTHS: u64 = 4;
 
-/// The part of `[fit]` that holds the times.
+/// The name of the part of `[fit]` that holds the times.
 const FIT: &str = "flush";
 
 impl Experiment {
-    /// How long a flush takes when the device's cache is dirty.
+    /// The time of a flush when the device's cache is dirty.
     pub const FLUSH: Self = Self::of(&Facts {
         name: "flush",
         scope: Scope::Writes,
@@ -94,7 +94,7 @@ impl Procedure for Flush {
         let measured = context.measure(&rounds, |flow, cell| {
             let start = FlushStart::ALL[cell];
             cache_fill::write(flow, flows, start, start.writes(flows.depth, full))?;
-            // Earlier writes are on the medium already: each trial ends with a flush.
+            // Earlier writes are already on the medium, because each trial ends with a flush.
             flow.flush()
         })?;
         found.note(&rounds, &measured);
@@ -108,7 +108,8 @@ impl Procedure for Flush {
     }
 }
 
-/// Writes the times beside those of other sizes, and the longest once all sizes are measured.
+/// Writes the times next to those of other sizes; also writes the longest flush once all sizes are
+/// measured.
 fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Found) {
     let mut all: BTreeMap<String, FlushTimes> = found.fitted(FIT).unwrap_or_default();
     all.insert(kind.to_string(), times);
@@ -116,8 +117,8 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
     found.file.flush_max = flush_times::longest(&kinds(params), &all);
 }
 
-/// Returns how many writes fill the cache, from the journal if it has the number. `None` if the
-/// caller stopped the search.
+/// Returns the number of writes that fill the cache, from the journal if it holds that number.
+/// `None` if the caller stopped the search.
 fn full(
     rounds: &Rounds,
     flows: FlowParams,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Batches of different requests, whose times `A + sum c(op, size)` must cover.
+//! Measures batches of requests of several kinds, whose times the cost model `A + sum c(op, size)`
+//! must cover.
 //!
-//! The compositions of batches are fixed, the same for every seed: the longest time of a
-//! composition means something only after many trials, including those of a resumed measurement.
+//! The compositions of batches are the same for every seed: the longest time of a composition is
+//! meaningful only after many trials, and these can come from several runs of a resumed
+//! measurement.
 //!
 //! Source: equation 7.4.1.7 of Stanovich's dissertation, for one kind of request; several kinds are
 //! our own extension.
@@ -25,11 +27,11 @@ use crate::rounds::{Grid, Rounds};
 use crate::subject::{Probe, TrialResult};
 use crate::warning::Skip;
 
-/// The number of compositions that are tried for each number of requests.
+/// The number of compositions that are measured for each number of requests.
 const COMPOSITIONS: usize = 4;
 
 impl Experiment {
-    /// Batches of different requests.
+    /// Batches of requests of several kinds.
     pub const MIXED: Self = Self::of(&Facts {
         name: "mixed",
         scope: Scope::AllKinds,
@@ -80,8 +82,8 @@ impl Procedure for Mixed {
     }
 }
 
-/// Returns the longest time of each composition; `None` if there are no compositions. The number of
-/// samples is filled in at the end of the measurement.
+/// Returns the longest time of each composition; `None` if there are no compositions. `samples` is
+/// filled in at the end of the measurement.
 pub(super) fn batches(
     kinds: &[Kind],
     (counts, longest): (Vec<Composition>, Vec<Duration>),
@@ -96,17 +98,17 @@ pub(super) fn batches(
     })
 }
 
-/// How many requests of each kind a batch has.
+/// The number of requests of each kind in a batch.
 pub(super) type Composition = Vec<u32>;
 
-/// Returns the compositions of all batches, the smallest batches first: of 2 to `depth` requests,
-/// with at least two kinds each.
+/// Returns the compositions of all batches, the smallest batches first. They have 2 to `depth`
+/// requests of at least two kinds.
 pub(super) fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
     let random = &mut Pcg64::seed_from_u64(0);
     let mut all: Vec<Composition> = Vec::new();
     for requests in 2..=depth {
         let first = all.len();
-        // Small batches have few compositions: some tries draw one that is already there.
+        // Small batches have few compositions, so some draws repeat one that is already listed.
         for _ in 0..4 * COMPOSITIONS {
             let composition = draw(kinds, requests, random);
             let is_new = !all[first..].contains(&composition);
@@ -119,8 +121,8 @@ pub(super) fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
     all
 }
 
-/// Draws a composition by cutting a batch at random places: any composition is possible, and one
-/// dominated by a single kind is not rare.
+/// Draws a composition by cutting a batch at random positions. Every composition is possible, and
+/// compositions dominated by a single kind are not rare.
 fn draw(kinds: usize, requests: u32, random: &mut Pcg64) -> Composition {
     let mut cuts: Vec<u32> = (1..kinds).map(|_| random.random_range(0..=requests)).collect();
     cuts.sort_unstable();
@@ -128,7 +130,7 @@ fn draw(kinds: usize, requests: u32, random: &mut Pcg64) -> Composition {
     from.zip(to.chain([requests])).map(|(from, to)| to - from).collect()
 }
 
-/// Returns the time of one batch of that composition. `places` has one entry for each kind. All
+/// Returns the time of one batch of this composition. `places` has one entry for each kind. All
 /// requests start at places of the largest kind, so that no two overlap.
 fn sample(flow: &mut Flow<'_>, places: &[Places], composition: &[u32]) -> TrialResult<Duration> {
     let requests = composition.iter().sum::<u32>() as usize;
@@ -143,7 +145,7 @@ pub(super) fn largest(places: &[Places]) -> Places {
     *places.iter().max_by_key(|places| places.kind.size).expect("at least one kind")
 }
 
-/// Returns a batch of that composition at these places.
+/// Returns a batch of this composition whose requests begin at `starts`.
 pub(super) fn at(starts: Vec<Probe>, places: &[Places], composition: &[u32]) -> Vec<Probe> {
     let kinds = composition
         .iter()

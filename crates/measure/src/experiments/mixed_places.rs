@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Batches of different requests again, by families of places.
+//! Batches of requests of several kinds again, by families of places.
 //!
 //! Source: our own.
 
@@ -29,15 +29,15 @@ const FACTS: Facts = by_places::facts(&PlacesFacts {
 });
 
 impl Experiment {
-    /// Batches of different requests at both ends, in clusters, on one track, in sequence, and at
-    /// the places that a search finds.
+    /// Batches of requests of several kinds at both ends, in clusters, on one track, in sequence,
+    /// and at the places that a search finds.
     pub const MIXED_PLACES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::MIXED_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<MixedAtPlaces> = ByPlaces::PROCEDURE;
 
-/// Adds the times of families of places, and raises each batch time to the longest of its families.
+/// Adds the times by families of places, and raises the time of each batch to the longest of them.
 fn add(known: &mut MixedBatches, new: &[FamilyTimes]) {
     let random = FamilyTimes::new(PlaceFamily::Random, known.samples, known.ns_max.clone());
     known.places = table::join_families(&[random], new.to_vec());
@@ -48,7 +48,7 @@ fn add(known: &mut MixedBatches, new: &[FamilyTimes]) {
 
 /// Batches of all compositions.
 pub(super) struct MixedAtPlaces {
-    /// One entry for each kind.
+    /// The places of each kind.
     places: Vec<Places>,
     compositions: Vec<Composition>,
     kinds: Vec<Kind>,
@@ -73,7 +73,7 @@ impl AtPlaces for MixedAtPlaces {
     ) -> TrialResult<Duration> {
         let starts = flow.different(self.chosen(entry), draw);
         let mut batch = mixed::at(starts, &self.places, &self.compositions[entry]);
-        // A search also chooses the order of the requests.
+        // A search also chooses the order of the requests, so its batches are not shuffled.
         if family != PlaceFamily::Climbed {
             batch.shuffle(flow.random);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! All experiments, in the order in which they are run: the experiment that every guarantee needs
-//! comes first.
+//! Lists all experiments in the order in which they are run. The experiment that every guarantee
+//! needs comes first.
 //!
 //! A new experiment is a file in this folder, which states its [`Facts`](crate::experiment::Facts)
 //! and implements [`Procedure`], and a line in [`LIST`] beside its `mod`.
@@ -33,7 +33,7 @@ mod stripe;
 mod throughput;
 mod zones;
 
-/// Every experiment and how it is run, in this order.
+/// Every experiment with its procedure, in the order in which they are run.
 const LIST: [(Experiment, &dyn Procedure); 21] = [
     (Experiment::BATCH, &batch::Batch),
     (Experiment::PLACES, &places::PROCEDURE),
@@ -59,7 +59,7 @@ const LIST: [(Experiment, &dyn Procedure); 21] = [
 ];
 
 impl Experiment {
-    /// All, in the order in which they are run.
+    /// All experiments, in the order in which they are run.
     pub const ALL: [Self; LIST.len()] = {
         let mut all = [LIST[0].0; LIST.len()];
         let mut index = 0;
@@ -76,13 +76,14 @@ impl Experiment {
     }
 }
 
-/// Returns how an experiment is run.
+/// Returns the procedure of an experiment.
 pub(crate) fn procedure(of: Experiment) -> &'static dyn Procedure {
     let found = LIST.iter().find(|(experiment, _)| *experiment == of);
     found.expect("the list has every experiment").1
 }
 
-/// Returns the experiments that were requested and that apply, in their order.
+/// Returns the experiments that were requested and that apply to the target, in the order in which
+/// they are run.
 pub(crate) fn made(params: &ProfileParams, has_tags: bool) -> Vec<Experiment> {
     let is_made = |&(experiment, procedure): &(Experiment, &dyn Procedure)| {
         params.experiments.contains(&experiment) && procedure.skip(params, has_tags).is_none()

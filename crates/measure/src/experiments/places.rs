@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! b(i) again, by families of places: the longest time of all families is the drive's b(i).
+//! b(i) again, by families of places. The longest time over all families is the drive's b(i).
 //!
-//! Source: our own. That both ends and the starting position of the heads matter follows from how a
-//! disk moves.
+//! Source: our own. The mechanics of a disk imply that both ends and the starting position of the
+//! heads matter.
 
 use tidegate_model::Duration;
 use tidegate_model::drive_file::{FamilyTimes, PlaceFamily};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `prediction`: the errors of the service times that a disk's mechanics predict.
 //!
-//! One request at a time, as `das` sends them. A host's model of the disk predicts each, then the
-//! request is served, and the model learns from its completion.
+//! One request is sent at a time, as by `das`. A host's model of the disk predicts its service
+//! time, then the request is served, and the model learns from its completion.
 //!
 //! ```text
-//!   predict --> send --> completed: this, less the prediction, is the error
+//!   predict --> send --> completed: service time - prediction = error
 //! ```
 //!
-//! About half of the requests, drawn at random, lie at a random place. Each other request is chosen
-//! as `das` chooses: among several random places, the one that is reached first. There the model is
-//! most often wrong by a whole turn, because the heads arrive just before the first sector, or just
-//! after it.
+//! About half of the requests, drawn at random, are at a random place. Each of the others is chosen
+//! as `das` chooses: of several random places, the one that the heads reach first. There the model
+//! is most often wrong by a whole turn, because the heads arrive just before the first sector or
+//! just after it.
 //!
-//! The model does not know where the heads and the platter are when it begins. It predicts nothing
-//! until it has found the angle of the platter, and these requests do not count.
+//! The model does not know the initial positions of the heads and the platter. It predicts nothing
+//! until it has found the angle of the platter; the requests until then do not count.
 //!
 //! Source: our own.
 
@@ -75,7 +75,7 @@ impl Procedure for Prediction {
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let experiment = Experiment::PREDICTION;
         let Some(mechanics) = mechanics(context.params, found) else {
-            // Where nothing turns, the absence of mechanics needs no explanation.
+            // If nothing turns, there is no need to explain why there are no mechanics.
             if found.no_rotation.is_none() {
                 found.warn_once(Warning::Skipped { experiment, skip: Skip::NoMechanics });
             }
@@ -94,8 +94,9 @@ impl Procedure for Prediction {
     }
 }
 
-/// Returns the mechanics that predict: the known ones, or those that this measurement has found.
-/// The queue's order does not matter to one request at a time.
+/// Returns the mechanics from which times are predicted: the known ones, or else those that this
+/// measurement has found. The order of the drive's queue does not matter with one request at a
+/// time.
 fn mechanics(params: &ProfileParams, found: &Found) -> Option<Box<Mechanics>> {
     let known = params.mechanics.clone();
     known.or_else(|| geometry::mechanics(&found.geometry, Queue::default()).map(Box::new))
@@ -136,7 +137,7 @@ fn measure(
     Ok(errors)
 }
 
-/// One request after the other, each predicted first.
+/// Sends one request after the other and predicts each.
 struct Trials {
     model: AccessModel,
     places: Places,
@@ -144,14 +145,14 @@ struct Trials {
     count: u64,
 }
 
-/// The error of a prediction.
+/// The difference between a service time and its prediction.
 enum Error {
     Late(Duration),
     Early(Duration),
 }
 
 impl Trials {
-    /// Returns the error of one request; `None` if the model did not predict it.
+    /// Sends one request and returns the error of its prediction; `None` if the model made none.
     fn one(&mut self, subject: &mut dyn Subject) -> TrialResult<Option<Error>> {
         self.count += 1;
         let begun = subject.now();
@@ -166,7 +167,8 @@ impl Trials {
         Ok(expected.map(|expected| Error::of(done, begun + expected)))
     }
 
-    /// Returns a random place or, with probability 1/2, the one of several that is reached first.
+    /// Returns a random place or, with probability 1/2, the place among several random ones that
+    /// the heads reach first.
     fn choose(&mut self) -> Probe {
         let choices = if self.random.random_bool(0.5) { 1 } else { CHOICES };
         let drawn: Vec<Probe> =
@@ -193,7 +195,7 @@ struct Tally {
     late_max: Duration,
     early_max: Duration,
     all: Vec<Duration>,
-    /// Requests without a prediction.
+    /// The number of requests without a prediction.
     unpredicted: u64,
 }
 
@@ -246,7 +248,7 @@ mod tests {
         *tidegate_drive::builtin::load(name).expect("built in").mechanics.expect("a disk")
     }
 
-    /// Measures a simulated disk; `known` are the mechanics that predict.
+    /// Measures a simulated disk; `known` holds the mechanics from which times are predicted.
     fn measured(real: &Mechanics, known: Option<&Mechanics>, only: &[Experiment]) -> Profile {
         let mut drive = MechanicalDrive::new(real, 1, 1).expect("a disk");
         let params = ProfileParams {
@@ -268,7 +270,8 @@ mod tests {
         errors.clone()
     }
 
-    /// Goal: a disk's own mechanics predict it, apart from its memory, which can only be faster.
+    /// Goal: with a disk's own mechanics, no request is later than predicted; the drive's memory
+    /// can only make it earlier.
     #[test]
     fn own_mechanics_are_never_late() {
         for name in ["fujitsu-max3036rc", "seagate-36es2", "nearline-7200"] {
@@ -286,16 +289,16 @@ mod tests {
         let mut slower = right.clone();
         slower.overhead.read_completion_ns += 150_000;
         let errors_of_slower = errors(&slower, &right);
-        // The model takes a part of a constant delay for a different angle of the platter, so that
-        // less than the planted 150 us may show.
+        // The model mistakes part of a constant delay for a different angle of the platter, so less
+        // than the planted 150 us can be visible.
         assert!(errors_of_slower.late_ns_max >= 100_000, "{errors_of_slower:?}");
         let other = Mechanics { head_switch_ns: 1_500_000, ..right.clone() };
         let errors = errors(&right, &other);
         assert!(errors.late_ns_max.max(errors.early_ns_max) >= 1_000_000, "{errors:?}");
     }
 
-    /// Goal: mechanics that the same measurement finds predict nothing here. They lack the angles
-    /// between zones, so no angle of the platter fits the whole disk.
+    /// Goal: the mechanics that the same measurement finds do not predict this disk. They lack the
+    /// angles between zones, so no angle of the platter fits the whole disk.
     #[test]
     fn found_mechanics_without_angles_between_zones_predict_nothing() {
         let only = [

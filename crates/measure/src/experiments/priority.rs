@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! priority(q): the longest time of q requests with the drive's own priority. They are sent
-//! together to a device that holds no other request of that priority and that requests without
-//! priority keep full.
+//! together to a device that has no other request of that priority and that is kept full by
+//! requests without priority.
 //!
 //! ```text
 //!   others   K ____      ____________________ K
@@ -26,7 +26,8 @@ use crate::subject::{Probe, TrialResult};
 use crate::warning::Skip;
 
 impl Experiment {
-    /// priority(q): q requests with the drive's own priority, while others keep the device full.
+    /// priority(q): the time of q requests with the drive's own priority, while others keep the
+    /// device full.
     pub const PRIORITY: Self = Self::of(&Facts {
         name: "priority",
         scope: Scope::EachKind,
@@ -89,7 +90,8 @@ pub(super) fn served(
     draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
 ) -> TrialResult<Duration> {
     flow.recede_to(depth - q)?;
-    // Several may have completed at once: fill the device up before the high-priority requests.
+    // Several requests can have completed at once, so fill up the device before the high-priority
+    // requests.
     flow.fill(depth - q, &mut *draw)?;
     let begun = flow.now();
     let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, &mut *draw)?.to_vec();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! priority(q) again, by families of places: they raise the table where they take longer.
+//! priority(q) again, by families of places: longer times raise the table.
 //!
 //! Source: our own.
 
@@ -34,7 +34,7 @@ impl Experiment {
 /// See [`Experiment::PRIORITY_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<AmongOthers> = ByPlaces::PROCEDURE;
 
-/// Requests with priority among others.
+/// Requests with priority on a device that requests without priority keep full.
 pub(super) struct AmongOthers {
     flows: FlowParams,
 }
@@ -44,8 +44,8 @@ impl AtPlaces for AmongOthers {
         self.flows
     }
 
-    /// The requests without priority that fill the drive, the requests with priority, and one
-    /// replacement of each request without priority.
+    /// Returns the number of requests without priority that fill the drive, of requests with
+    /// priority, and of one replacement for each request without priority, added up.
     fn chosen(&self, entry: usize) -> usize {
         2 * self.flows.depth as usize + entry + 1
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs one of the experiments that read one block at a time, unless the journal has its result.
+//! Runs an experiment that reads one block at a time, unless the journal already has its result.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
@@ -19,8 +19,8 @@ use crate::run_control::Progress;
 use crate::subject::TrialResult;
 use crate::warning::Warning;
 
-/// Returns the facts that experiments with reads of their own share. The text on times holds for
-/// experiments with one read at a time.
+/// Returns the common facts of the experiments that define their own reads. The text for `time`
+/// describes all experiments with one read at a time.
 pub(super) const fn facts(name: &'static str) -> Facts {
     Facts {
         name,
@@ -35,11 +35,11 @@ pub(super) const fn facts(name: &'static str) -> Facts {
     }
 }
 
-/// An experiment with one read at a time.
+/// An experiment that sends one read at a time.
 pub(super) struct Probed {
-    /// How many reads it takes on a quiet host.
+    /// The number of reads that it sends on a quiet host.
     pub(super) reads: u64,
-    /// Runs it, and writes what it found.
+    /// Runs the experiment and stores its results in `found`.
     pub(super) make: fn(&mut Context<'_>, &mut Found) -> TrialResult,
 }
 
@@ -53,7 +53,7 @@ impl Procedure for Probed {
     }
 }
 
-/// Runs the experiment, unless the journal has its result; the journal keeps a new result.
+/// Runs the experiment and records its result in the journal, unless the journal already has one.
 ///
 /// # Errors
 /// The inner error says why there is no result; the outer one says that the target failed.
@@ -82,7 +82,7 @@ pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     Ok(seen)
 }
 
-/// Returns the result, or `None` after noting why there is none.
+/// Returns the result; `None`, with a note in `found`, if the experiment has none.
 pub(super) fn seen<T>(
     experiment: Experiment,
     seen: Result<T, NotSeen>,

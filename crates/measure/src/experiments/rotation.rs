@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `rotation`: how long the medium takes for one turn, if it rotates.
+//! The experiment `rotation`: measures how long one turn of the medium takes, if it rotates.
 
 use super::probe::{self, Probed};
 use crate::context::Context;
@@ -12,7 +12,7 @@ use crate::warning::Warning;
 const FACTS: Facts = probe::facts("rotation");
 
 impl Experiment {
-    /// How long the medium takes for one turn, if it rotates.
+    /// The time of one turn of the medium, if it rotates.
     pub const ROTATION: Self = Self::of(&FACTS);
 }
 
@@ -23,7 +23,7 @@ fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     of(context, found).map(drop)
 }
 
-/// Returns the rotation; `None` if nothing turns. The first caller measures it.
+/// Returns the rotation, and measures it on the first call; `None` if nothing turns.
 pub(super) fn of(context: &mut Context<'_>, found: &mut Found) -> TrialResult<Option<Rotation>> {
     if !found.is_rotation_known() {
         see(context, found)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `seek-curve`: how long seeks take, on a rotating disk whose zones are known.
+//! The experiment `seek-curve`: measures seek times, on a rotating disk whose zones are known.
 
 use super::probe::{self, Probed};
 use super::{rotation, zones};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The time of one request at a random place of an idle device, and the places where it is long.
+//! The time of one request at a random place of an idle device, and the places where it takes long.
 //!
-//! Slow places are read or written again. A place that is slow each time is slow by itself: its
-//! sector is weak or was moved. Any other place was slow by chance.
+//! Slow places are read or written again. If a place is slow every time, the place itself is the
+//! cause: its sector is weak or was remapped. Otherwise it was slow by chance.
 //!
 //! Source: RTAS'08, section 2.1, figure 2. Trying slow places again is our own.
 
@@ -23,7 +23,7 @@ use crate::subject::{Probe, Subject, TrialResult};
 /// The number of slow places that are recorded.
 const SLOW_MAX: usize = 10;
 
-/// The number of times each slow place is tried again.
+/// The number of times that each slow place is tried again.
 const AGAIN: u32 = 3;
 
 impl Experiment {
@@ -52,7 +52,8 @@ impl Procedure for Single {
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let places = context.places(kind);
         let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
-        // Use other places than batches of one request do: the device's memory could answer those.
+        // Use other places than the batches of one request: the device may hold those in its
+        // memory.
         let rounds = Rounds { seed: !own.seed, ..own };
         let measured = context.measure(&rounds, |flow, _| {
             let probe = places.anywhere(flow.random);
@@ -60,14 +61,14 @@ impl Procedure for Single {
             Ok(Trial { took, start: Some(probe.start.get()) })
         })?;
         found.note(&rounds, &measured);
-        // Each run tries slow places again.
+        // Slow places are tried again in each run, so this run always counts as part of the result.
         context.control.journal.count_this_run();
         found.file.single.extend(times(kind, &measured.cells[0], context.subject)?);
         Ok(())
     }
 }
 
-/// Returns the times of all samples and the slow places; `None` without a sample.
+/// Returns the summary of all samples and the slow places; `None` without a sample.
 ///
 /// # Assumptions
 /// Between two requests for one place, a request elsewhere is served. The device may still have the
@@ -90,8 +91,8 @@ fn times(
     }))
 }
 
-/// Returns the time above which a request is slow: as far above the ninetieth percentile as that
-/// lies above the tenth.
+/// Returns the time above which a request is slow: the 90th percentile plus its distance from the
+/// 10th percentile.
 fn limit(summary: &Summary) -> Duration {
     let [_, p10, _, p90, ..] = summary.quantiles;
     p90 + (p90 - p10)
@@ -110,7 +111,7 @@ fn slow_places(samples: &[Sample], limit: Duration) -> Vec<SlowPlace> {
     slow
 }
 
-/// Tries a slow place again, each time after another place.
+/// Requests a slow place again, each time after a request for another place.
 fn ask_again(
     kind: Kind,
     slow: SlowPlace,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long a drive can leave one request waiting while it serves others that suit it better.
+//! Measures how long a drive can leave one request waiting while it prefers other requests.
 //!
-//! One request lies in the highest fifth of the target; `K - 1` others keep the drive busy in
-//! the lowest. The time of the one request is measured.
+//! One request is in the highest fifth of the target; `K - 1` others keep the drive busy in the
+//! lowest fifth. The time of the one request is measured.
 //!
 //! Source: RTAS'08, section 3.1 (random others). The sequential others are our own.
 
@@ -23,12 +23,12 @@ use crate::subject::{Probe, TrialResult};
 use crate::table;
 use crate::warning::{Skip, Warning};
 
-/// A request that has waited this long counts as starved forever: drives that bound the wait do so
-/// at 1.5 to 4 s.
+/// A request that has waited this long counts as starved without end: drives that limit the wait do
+/// so at 1.5 to 4 s.
 const ENDLESS: Duration = Duration::from_ms(20_000);
 
 impl Experiment {
-    /// How long other requests can delay one request.
+    /// The time for which other requests can delay one request.
     pub const STARVATION: Self = Self::of(&Facts {
         name: "starvation",
         scope: Scope::EachKind,
@@ -77,7 +77,8 @@ impl Procedure for Starvation {
     }
 }
 
-/// Writes the longest time of a starved request; a bound only if no request waited without end.
+/// Writes the longest time of a starved request. It is a bound only if no request waited without
+/// end.
 pub(super) fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found) {
     if starved >= ENDLESS {
         found.warn_once(Warning::Endless { waited: ENDLESS });
@@ -92,7 +93,7 @@ pub(super) fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found
 }
 
 tidegate_model::listed! {
-    /// The requests that keep the drive from serving the one request.
+    /// The places of the requests that keep the drive from serving the one request.
     pub(crate) enum Others {
         /// At random places.
         Random,
@@ -101,8 +102,8 @@ tidegate_model::listed! {
     }
 }
 
-/// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it
-/// was not served.
+/// Returns one time of a request while `depth - 1` others are outstanding, `depth >= 2`;
+/// [`ENDLESS`] or more if it was not served.
 pub(crate) fn sample(
     flow: &mut Flow<'_>,
     flows: FlowParams,
@@ -121,9 +122,9 @@ pub(crate) fn sample(
     starve(flow, depth, one, &mut draw)
 }
 
-/// Returns the time of one request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if
-/// it was not served. `draw` must sooner or later give a place other than that of the starved
-/// request.
+/// Returns the time of the request `one` while `depth - 1` others are outstanding, `depth >= 2`;
+/// [`ENDLESS`] or more if it was not served. `draw` must sooner or later return a place other than
+/// that of `one`.
 pub(super) fn starve(
     flow: &mut Flow<'_>,
     depth: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Starvation again: the other requests lie at the places of each family.
+//! Starvation again, with the other requests at the places of each family.
 //!
 //! Source: our own.
 
@@ -24,7 +24,7 @@ use crate::procedure::Procedure;
 use crate::subject::TrialResult;
 use crate::table;
 
-/// One entry, whose trial sends about as many requests as a disk serves in a second.
+/// A round with one entry. Its trial sends about as many requests as a disk serves in a second.
 const ROUND: Round = Round { entries: 1, requests: 128 };
 
 const FACTS: Facts = by_places::facts(&PlacesFacts {
@@ -35,7 +35,7 @@ const FACTS: Facts = by_places::facts(&PlacesFacts {
 });
 
 impl Experiment {
-    /// Starvation by others at the other end, in clusters, on one track, in sequence, and at the
+    /// Starvation by requests at the other end, in clusters, on one track, in sequence, and at the
     /// places that a search finds.
     pub const STARVATION_PLACES: Self = Self::of(&FACTS);
 }
@@ -43,8 +43,8 @@ impl Experiment {
 /// See [`Experiment::STARVATION_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Starved> = ByPlaces::PROCEDURE;
 
-/// One request, and others that keep the drive from serving it. The first place is the one
-/// request's.
+/// One request, and others that keep the drive from serving it. The first chosen place is the place
+/// of the one request.
 pub(super) struct Starved {
     flows: FlowParams,
 }
@@ -54,8 +54,8 @@ impl AtPlaces for Starved {
         self.flows
     }
 
-    /// The one request's place, the first of the others' places, and the number of the others'
-    /// places.
+    /// Returns 3: a search chooses the place of the one request, the first place of the others, and
+    /// the width of the range that the others occupy.
     fn chosen(&self, _entry: usize) -> usize {
         3
     }
@@ -122,7 +122,7 @@ impl Again for Starved {
     }
 }
 
-/// Returns a source whose first place lies in `one`, and all others in `others`.
+/// Returns a source whose first place is in `one`; all further places are in `others`.
 fn beside(flows: FlowParams, one: Range<usize>, others: Range<usize>) -> Box<Draw> {
     let mut is_first = true;
     Box::new(move |random| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reads that show how a solid-state drive spreads data over its chips: alone, in pairs, many
-//! at once, and beside a flow of writes.
+//! Runs the reads that show how a solid-state drive spreads data over its chips: alone, in pairs,
+//! in larger groups, and during a flow of writes.
 //!
 //! Source: our own.
 
@@ -29,14 +29,14 @@ const APART_MAX: u64 = 1 << 14;
 /// Divides the number of samples of each cell: the results are medians, for which fewer are enough.
 const SAMPLES_PART: u32 = 4;
 
-/// The number of pairs in a round: with many chips, two reads rarely hit the same one.
+/// The number of pairs in a round: with many chips, two reads rarely use the same one.
 const PAIRS: usize = 8;
 
 const FACTS: Facts =
     Facts { time: "stripe: reads of 4KiB, several at once", ..probe::facts("stripe") };
 
 impl Experiment {
-    /// How data is spread over chips.
+    /// The way in which data is spread over chips.
     pub const STRIPE: Self = Self::of(&FACTS);
 }
 
@@ -44,7 +44,7 @@ impl Experiment {
 pub(super) struct Stripe;
 
 impl Procedure for Stripe {
-    /// Returns the largest grid: a small target has fewer distances and so fewer cells.
+    /// Returns the grid of a large target; a small one has fewer distances and so fewer cells.
     fn grid(&self, params: &ProfileParams) -> Grid {
         grid(params, cell_count(params.depth))
     }
@@ -76,13 +76,13 @@ fn grid(params: &ProfileParams, cells: usize) -> Grid {
     Grid { samples: params.samples.div_ceil(SAMPLES_PART), cells, ways: 1 }
 }
 
-/// Returns the smallest writes: large ones fill the path to the device, which hides what its chips
-/// do.
+/// Returns the smallest kind of writes. Large writes saturate the path to the device, which hides
+/// the effect of its chips.
 fn smallest_writes(kinds: &[Kind]) -> Option<Kind> {
     kinds.iter().copied().filter(|kind| kind.op == Op::Write).min_by_key(|kind| kind.size)
 }
 
-/// Measures all cells; reads beside writes come last, separately.
+/// Measures all cells; reads during writes come last and separately.
 fn read_all(
     writes: Option<Kind>,
     context: &mut Context<'_>,
@@ -115,7 +115,7 @@ fn cells(places: Places, depth: u32) -> Vec<Cell> {
     std::iter::once(Cell::Alone).chain(two).chain(at_once(depth)).collect()
 }
 
-/// Returns how many cells there are at most.
+/// Returns the maximum number of cells.
 fn cell_count(depth: u32) -> usize {
     1 + distances().count() + PAIRS + at_once(depth).count()
 }
@@ -132,7 +132,7 @@ fn at_once(depth: u32) -> impl Iterator<Item = Cell> {
     many.take_while(move |&many| many <= depth).map(Cell::AtOnce)
 }
 
-/// Returns one time of a cell.
+/// Takes one sample of a cell.
 fn sample(
     flow: &mut Flow<'_>,
     cell: Cell,
@@ -156,7 +156,7 @@ fn sample(
     flow.serve(&batch)
 }
 
-/// Returns the time of one read in the lower half, beside a flow of writes in the upper.
+/// Returns the time of one read in the lower half, during a flow of writes in the upper half.
 fn beside_writes(
     flow: &mut Flow<'_>,
     reads: Places,

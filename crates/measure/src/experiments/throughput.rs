@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many bytes per second a device moves while a number of requests is kept outstanding: the
-//! rate that best effort can expect.
+//! Measures how many bytes per second a device transfers while a fixed number of requests is kept
+//! outstanding: the rate that best effort can expect.
 //!
-//! A stretch of a flow is timed after the beginning of the flow: from a completion to a later one,
-//! for at least [`STRETCH_MIN`] requests and several times the depth.
+//! Only a stretch of each flow is timed, after the flow has started: from one completion to a later
+//! one, over at least [`STRETCH_MIN`] requests and several times the depth.
 
 use std::ops::Range;
 
@@ -25,20 +25,20 @@ use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::subject::{Probe, TrialResult};
 
-/// The smallest number of requests of a stretch.
+/// The smallest number of requests in a stretch.
 const STRETCH_MIN: u32 = 32;
 
-/// Requests of a stretch, in multiples of the depth.
+/// The number of requests in a stretch, in multiples of the depth.
 const STRETCH_DEPTHS: u32 = 4;
 
-/// Sequential flows lie in the first and the last tenth of a device.
+/// Sequential flows are in the first and the last tenth of a device.
 const TENTH: usize = 10;
 
-/// One stretch counts as this number of samples of other experiments, because a stretch is long.
+/// One stretch counts as this number of samples of other experiments, because it takes long.
 const SAMPLES_PER_STRETCH: u32 = 50;
 
 impl Experiment {
-    /// The throughput of flows of requests.
+    /// The throughput of flows at several depths.
     pub const THROUGHPUT: Self = Self::of(&Facts {
         name: "throughput",
         scope: Scope::EachKind,
@@ -88,29 +88,29 @@ impl Procedure for Flows {
     }
 }
 
-/// Returns 1, 2, 4, .. and the depth itself.
+/// Returns the depths to measure: 1, 2, 4, .. and `depth` itself.
 pub(super) fn depths(depth: u32) -> Vec<u32> {
     let powers = std::iter::successors(Some(1_u32), |power| power.checked_mul(2));
     powers.take_while(|&power| power < depth).chain([depth]).collect()
 }
 
-/// Returns how many requests a stretch has at a depth.
+/// Returns the number of requests in a stretch at a depth.
 fn length(depth: u32) -> u32 {
     STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
 }
 
-/// A part of a flow that is timed.
+/// The timed part of a flow.
 pub(super) struct Stretch {
-    /// Requests on the device.
+    /// The number of requests on the device.
     pub(super) depth: u32,
-    /// Requests of the flow before it.
+    /// The number of requests of the flow before the timed part.
     pub(super) begin: u32,
-    /// Its own requests.
+    /// The number of requests in the timed part.
     pub(super) length: u32,
 }
 
 impl Stretch {
-    /// Returns its time. `draw` gives the next request of the flow.
+    /// Returns the time of the timed part. `draw` gives the next request of the flow.
     pub(super) fn time(
         &self,
         flow: &mut Flow<'_>,
@@ -122,8 +122,8 @@ impl Stretch {
         while done < self.length {
             let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
             done += returned;
-            // Requests that complete together with the last do not count: a stretch is not shorter
-            // than its stated length.
+            // Requests that complete together with the last one do not count, so that a stretch is
+            // at least as long as stated.
             if done < self.length {
                 flow.send(returned, Tag::Simple, &mut draw)?;
             }
@@ -134,7 +134,7 @@ impl Stretch {
     }
 }
 
-/// Where the next request of a flow lies.
+/// The place of the next request of a flow.
 struct Cursor {
     places: Places,
     place: FlowPlace,
@@ -143,7 +143,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Starts anywhere in the part of the target where such a flow lies.
+    /// Starts at a random place in the part of the target that the flow uses.
     fn start(places: Places, place: FlowPlace, depth: u32, random: &mut Pcg64) -> Self {
         let needed = depth as usize + 1;
         let range = match place {
@@ -165,8 +165,8 @@ impl Cursor {
     }
 }
 
-/// Returns the flow with the rates at each of `depths`, the median and the slowest; `None` without
-/// a sample of each.
+/// Returns the median and the slowest rate of the flow at each of `depths`; `None` if a depth has
+/// no sample.
 pub(super) fn table(
     kind: Kind,
     (place, elevator): (FlowPlace, Option<u32>),

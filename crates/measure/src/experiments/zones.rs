@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `zones`: where tracks are denser, on a rotating disk.
+//! The experiment `zones`: finds where the number of sectors per track changes, on a rotating disk.
 
 use super::probe::{self, Probed};
 use super::rotation;
@@ -12,7 +12,7 @@ use crate::subject::TrialResult;
 const FACTS: Facts = probe::facts("zones");
 
 impl Experiment {
-    /// The experiment that finds where tracks are denser.
+    /// The experiment that finds where the number of sectors per track changes.
     pub const ZONES: Self = Self::of(&FACTS);
 }
 
@@ -24,7 +24,7 @@ fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     look_for(&rotation, context, found)
 }
 
-/// Looks for the zones, unless they are known or the caller stopped.
+/// Searches for the zones, unless they are known or the caller stopped the measurement.
 pub(super) fn look_for(
     rotation: &Rotation,
     context: &mut Context<'_>,

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A search for the places, their order and the starting position of the heads that take longest.
+//! Searches for the places, their order and the starting position of the heads that take the
+//! longest time.
 //!
-//! Hill climbing: a step changes the choice with the longest known time a little, and is kept if
-//! the new choice takes no less time. A search that makes no progress begins again elsewhere; the
-//! longest time of all counts, not the last.
+//! Hill climbing: each step slightly changes the choice with the longest known time. The new choice
+//! replaces the old one if it takes at least as long. If the search makes no progress, it begins
+//! again elsewhere. Its result is the longest time of all steps, not the last one.
 //!
-//! A drive's cache would answer the places that two steps share. Usually other trials come between
-//! two samples of one entry, because a round has one sample of each; if a round is short, a step
-//! changes every place.
+//! A drive's cache could hold the places that two steps share. Usually other trials come between
+//! two samples of one entry, because a round has one sample of each entry. If a round is short, a
+//! step changes every place.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::Duration;
 
-/// A search begins again after this many steps without a longer time.
+/// A search begins again after this many steps in a row without a longer time.
 const STALE: u32 = 120;
 
 /// The choice of places for one trial.
@@ -21,7 +22,7 @@ const STALE: u32 = 120;
 pub(super) struct Candidate {
     /// The place where the heads are before the trial.
     pub(super) start: usize,
-    /// The places in their order.
+    /// The chosen places, in the order of their requests.
     pub(super) chosen: Vec<usize>,
 }
 
@@ -30,20 +31,20 @@ pub(super) struct Candidate {
 pub(super) struct Climb {
     /// The number of places of the target.
     count: usize,
-    /// The number of chosen places.
+    /// The number of places to choose.
     length: usize,
-    /// The choice of places with the longest time since the search last began, and that time.
+    /// The choice with the longest time since the search last began, and that time.
     top: Option<(Candidate, Duration)>,
-    /// Steps since that time grew.
+    /// The number of steps since the longest time last grew.
     stale: u32,
     /// The number of times that the search has begun.
     begun: u32,
-    /// Whether a step shares no place with the last one.
+    /// Whether a step changes every place, so that it shares none with the previous step.
     is_apart: bool,
 }
 
 impl Climb {
-    /// Creates a search for `length` of `count` places.
+    /// Creates a search that chooses `length` of the target's `count` places.
     pub(super) fn new(count: usize, length: usize, is_apart: bool) -> Self {
         Self { count, length, top: None, stale: 0, begun: 0, is_apart }
     }
@@ -62,8 +63,8 @@ impl Climb {
             all.for_each(|place| *place = self.near(*place, random));
             return next;
         }
-        // Mostly one change; several can leave a summit where every single change gives a shorter
-        // time.
+        // Usually one change; several changes can leave a local maximum where every single change
+        // gives a shorter time.
         let changes = if random.random_range(0..4) == 0 { random.random_range(2..=3) } else { 1 };
         for _ in 0..changes {
             self.change(&mut next, random);
@@ -71,7 +72,7 @@ impl Climb {
         next
     }
 
-    /// Records the time of a choice.
+    /// Records the time that a choice took.
     pub(super) fn accept(&mut self, tried: Candidate, took: Duration) {
         let known = self.top.as_ref().map(|(_, longest)| *longest);
         if known.is_none_or(|longest| took > longest) {
@@ -84,7 +85,8 @@ impl Climb {
         }
     }
 
-    /// Begins by turns with places that alternate between both ends, and with random places.
+    /// Begins the search: the first time with places that alternate between both ends, the next
+    /// time with random places, and so on by turns.
     fn begin(&mut self, random: &mut Pcg64) -> Candidate {
         let at_ends = self.begun.is_multiple_of(2);
         self.begun += 1;
@@ -101,7 +103,7 @@ impl Climb {
         Candidate { start: place(0, random), chosen }
     }
 
-    /// Changes one place, or the order of two.
+    /// Changes one place, or exchanges two.
     fn change(&self, candidate: &mut Candidate, random: &mut Pcg64) {
         let at = random.random_range(0..=self.length);
         let kind = random.random_range(0..8);
@@ -121,7 +123,7 @@ impl Climb {
         };
     }
 
-    /// Returns a place near another: as often within ten places as within a thousand.
+    /// Returns a place near another. All powers of two are equally likely as the largest distance.
     fn near(&self, place: usize, random: &mut Pcg64) -> usize {
         let bits = usize::BITS - self.count.leading_zeros();
         let reach = 1_usize << random.random_range(0..bits);
@@ -140,8 +142,8 @@ mod tests {
 
     use super::*;
 
-    /// Goal: on an even slope the search finds the only longest choice. Method: the time grows with
-    /// the distances between three places of 1,000.
+    /// Goal: on an even slope, the search finds the only longest choice. Method: the time grows
+    /// with the distances between three places of 1,000.
     #[test]
     fn a_search_finds_a_summit() {
         let random = &mut Pcg64::seed_from_u64(1);

@@ -15,21 +15,20 @@ use crate::subject::Probe;
 /// Draws the place of the next request.
 pub(crate) type Draw = dyn FnMut(&mut Pcg64) -> Probe;
 
-/// The divisors of the target's size that give the size of the part at each end; each trial draws
-/// one.
+/// The divisors of the target's size that give the size of the part at each end. Each trial uses
+/// one of them, drawn at random.
 const ENDS: [usize; 3] = [20, 200, 2_000];
 
 /// The divisor of the target's size that gives the size of a cluster.
 const CLUSTER: usize = 1_000;
 
-/// The greatest number of clusters of a trial.
+/// The maximum number of clusters of a trial.
 const CLUSTERS_MAX: usize = 4;
 
-/// A track and its neighbours, roughly: tracks have 0.2 to 2 MiB.
+/// The approximate size of a track and its neighbours: tracks have 0.2 to 2 MiB.
 const TRACK: Bytes = Bytes::from_kib(2_048);
 
-/// Returns a source of the places of a family that can be drawn; for other families, a source of
-/// random places.
+/// Returns a source of places of a family. For `Random` and `Climbed`, the places are random.
 pub(crate) fn of(family: PlaceFamily, flows: FlowParams, random: &mut Pcg64) -> Box<Draw> {
     let places = flows.places;
     match family {
@@ -64,7 +63,7 @@ pub(crate) fn of(family: PlaceFamily, flows: FlowParams, random: &mut Pcg64) -> 
     }
 }
 
-/// Returns a source of these places in order, and then of random places.
+/// Returns a source of the places in `list`, in this order, and then of random places.
 pub(super) fn listed(places: Places, list: Vec<usize>) -> Box<Draw> {
     let mut list = list.into_iter();
     Box::new(move |random| match list.next() {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The shortest time from one track to another, by bisection over angles.
+//! Finds the shortest time from one track to another, by bisection over angles.
 //!
-//! If a read is sent at the instant at which another completes, it ends when its block has passed
-//! the heads. A block that comes by too early costs one more turn. So a service time S shows that
-//! the shortest time is above S minus one turn, and at most S; the next block to read is in the
-//! middle of that range. The angles of blocks are known, so a late completion does no harm: only
-//! the number of turns counts.
+//! A read that is sent when another completes ends when its block has passed the heads. If the
+//! block comes by before the drive is ready, the read takes one more turn. So a service time S
+//! shows that the shortest time is above S minus one turn, and at most S; the next read is of the
+//! block in the middle of that range. The angles of blocks are known, so a late completion does no
+//! harm: only the number of whole turns counts.
 
 use super::number::{float, floor};
 use super::probing::Seen;
@@ -15,10 +15,10 @@ use super::tracks::{Survey, Track};
 const PAIRS: u32 = 10;
 /// The number of attempts to find a starting block whose angle is as expected.
 const STARTS: u32 = 3;
-/// The starting block lies in this front part of its track. After a block further back, a drive
-/// that reads ahead may be on the next track before it has processed the next command.
+/// The starting block is in the first 5/8 of its track. After a block further back, a drive that
+/// reads ahead could be on the next track before it has processed the next command.
 const STARTS_PART: (u64, u64) = (5, 8);
-/// A bisection that leaves a larger range than this part of a turn has failed.
+/// A bisection has failed if it leaves a range larger than this part of a turn.
 const UNSURE: f64 = 0.01;
 
 /// The range of a shortest time, in nanoseconds.
@@ -28,17 +28,17 @@ struct Between {
     high: f64,
 }
 
-/// Hands out pairs of tracks, all at the same distance; `None` when there are no more.
+/// Returns pairs of tracks one by one, all at the same distance; `None` when there are no more.
 ///
-/// While the host is slow, the drive may read a whole track into its memory. So a bisection
+/// While the host is slow, the drive can read a whole track into its memory. So a bisection
 /// continues with another pair when completions do not match the passing blocks.
 pub(super) type Pairs<'p, 'b, 'a> =
     dyn FnMut(&mut Survey<'b, 'a>) -> Seen<Option<(Track, Track)>> + 'p;
 
 impl<'b, 'a> Survey<'b, 'a> {
     /// Finds the shortest time from the first track of a pair to the second: from the completion of
-    /// a read on the first until the end of a read of one block on the second. `None` if it cannot
-    /// be determined.
+    /// a read on the first to the completion of a read of one block on the second. `None` if it
+    /// cannot be determined.
     pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
         let mut between: Option<Between> = None;
         let soonest = self.soonest;
@@ -64,7 +64,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         found.map(|it| f64::midpoint(it.low, it.high))
     }
 
-    /// Measures a time between two tracks that narrows the range; `None` if two attempts gave no
+    /// Measures a time between two tracks, to narrow the range; `None` if two attempts gave no
     /// plausible time.
     fn time(&mut self, from: &Track, to: &Track, between: Option<Between>) -> Seen<Option<f64>> {
         let half = self.platter.turn / 2.0;
@@ -80,7 +80,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Moves the heads onto a track; returns whether they seem to be there.
+    /// Moves the heads onto a track by a read there. Returns whether the read completed at the
+    /// expected angle.
     pub(super) fn start_on(&mut self, track: &Track) -> Seen<bool> {
         let turn = self.platter.turn;
         for _ in 0..STARTS {
@@ -96,9 +97,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Reads the block that comes about `wanted` nanoseconds from now, give or take whole turns.
-    /// Returns the time from sending the read until the block passed; `None` if the time made no
-    /// sense.
+    /// Reads the block that passes about `wanted` nanoseconds from now, give or take whole turns.
+    /// Returns the time from sending the read until the block passed; `None` if that time is not
+    /// plausible.
     pub(super) fn timed(&mut self, to: &Track, wanted: f64) -> Seen<Option<f64>> {
         let turn = self.platter.turn;
         let angle = self.platter.angle(self.probing.now()) + wanted;
@@ -118,8 +119,8 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 }
 
-/// Returns the range that a read of this time leaves; the range as it was if the time contradicts
-/// it.
+/// Returns the range that remains after a read took `time`; the range is unchanged if the time
+/// contradicts it.
 fn narrowed(before: Option<Between>, time: f64, (turn, soonest): (f64, f64)) -> Between {
     let Some(Between { low, high }) = before else {
         return Between { low: (time - turn).max(soonest.min(time)), high: time };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a disk with the layout that the zones and tracks show.
+//! Makes a disk with the layout that the measured zones and tracks show.
 
 use tidegate_model::mechanics::{
     Bus, Layout, Mechanics, Overhead, Queue, Seek, Sparing, TrackOrder, Zone, Zones,
@@ -8,7 +8,7 @@ use tidegate_model::mechanics::{
 use super::order::TracksSeen;
 use super::zones::{ZoneMap, ZoneSeen};
 
-/// Returns a disk with that layout whose operations take no time; `None` if there are no zones.
+/// Returns a disk with that layout, whose operations take no time; `None` if there are no zones.
 pub(super) fn bare(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Mechanics> {
     let mut tracks = map.tracks.clone().unwrap_or_else(one_by_one);
     if is_serpentine == Some(true) {
@@ -55,10 +55,11 @@ fn one_by_one() -> TracksSeen {
     }
 }
 
-/// The sectors of a zone's cylinders, with spares after every so many cylinders.
+/// The number of sectors in a zone's cylinders, with a group of spares after every `range`
+/// cylinders.
 #[derive(Debug, Clone, Copy)]
 struct Density {
-    /// Sectors of a cylinder, including spares.
+    /// The number of sectors of a cylinder, including spares.
     per_cylinder: u64,
     /// The number of cylinders from one group of spares to the next.
     range: u64,
@@ -77,12 +78,12 @@ impl Density {
         Self { per_cylinder, range: (every / surfaces).max(1), spares }
     }
 
-    /// Returns how many sectors with data this number of cylinders has.
+    /// Returns the number of sectors with data on this number of cylinders.
     fn data(self, cylinders: u64) -> u64 {
         (cylinders * self.per_cylinder).saturating_sub(cylinders / self.range * self.spares)
     }
 
-    /// Returns the largest number of cylinders that have at most so many sectors with data.
+    /// Returns the largest number of cylinders that have at most `sectors` sectors with data.
     fn cylinders(self, sectors: u64) -> u64 {
         let per_range = self.data(self.range);
         let ranges = sectors / per_range.max(1);
@@ -131,7 +132,7 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
     Some((found, cylinder))
 }
 
-/// Returns where spares are, and the cylinders of a range.
+/// Returns where the spares are, and the number of cylinders of a range.
 fn sparing(tracks: &TracksSeen) -> Option<(Sparing, Option<u32>)> {
     let range = tracks.range_cylinders;
     Some(match tracks.spares_every {
@@ -144,7 +145,7 @@ fn sparing(tracks: &TracksSeen) -> Option<(Sparing, Option<u32>)> {
         Some(_) if tracks.is_spared_first => return None,
         Some(every) => {
             let cylinders = every / tracks.surfaces;
-            // A layout has one length of ranges, for heads and for spares.
+            // A layout has only one length of ranges, for heads and for spares.
             if range.is_some_and(|range| range != cylinders) {
                 return None;
             }
@@ -153,8 +154,8 @@ fn sparing(tracks: &TracksSeen) -> Option<(Sparing, Option<u32>)> {
     })
 }
 
-/// Returns the number of sectors before sector 0 in its cylinder or range, if a later cylinder or
-/// range begins at `aligned_at`.
+/// Returns the number of sectors that precede sector 0 in its cylinder or range. `aligned_at` is a
+/// sector at which a later cylinder or range begins, and `group` the number of sectors of one.
 fn skipped(aligned_at: u64, group: u64) -> u64 {
     (group - aligned_at % group) % group
 }

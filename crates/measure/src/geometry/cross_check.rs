@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks found mechanics against the measured tables beside them: the simulated disk must take as
-//! long as the real one, or one of its figures is wrong.
+//! Checks the mechanics that were found against the measured tables: if the simulated disk does not
+//! take as long as the real one, one of its figures is wrong.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -22,13 +22,14 @@ use crate::profile::profile_drive;
 /// The largest accepted difference between a simulated median and the measured one, in per cent of
 /// the latter. The median of 300 batches is within about 4 % of the true one.
 const TIMES_PERCENT_MAX: u64 = 10;
-/// The least difference of times that counts: half the resolution of most hosts' timers.
+/// The smallest difference of times that counts: half the resolution of most hosts' timers.
 const APART_MIN: Duration = Duration::from_us(50);
-/// The largest accepted difference of rates. A stretch of 32 random reads varies by about 8 %.
+/// The largest accepted difference of rates, in per cent. A stretch of 32 random reads varies by
+/// about 8 %.
 const RATES_PERCENT_MAX: u64 = 15;
-/// Fewer measured stretches than this say too little.
+/// Rates of fewer measured stretches than this are not compared.
 const STRETCHES_MIN: u64 = 10;
-/// The samples of the simulated rates: 40 stretches.
+/// The number of samples for the simulated rates, which gives 40 stretches.
 const SAMPLES: u32 = 2_000;
 
 /// A figure of a table.
@@ -41,9 +42,9 @@ pub enum CheckedFigure {
     },
     /// The median rate of a flow, in bytes per second.
     Rate {
-        /// Where the flow lies.
+        /// The places of the flow.
         place: FlowPlace,
-        /// The number of requests that are outstanding.
+        /// The number of outstanding requests.
         depth: u32,
     },
 }
@@ -62,13 +63,13 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// Returns the distance in millionths of the smaller value.
+    /// Returns the difference in millionths of the smaller value.
     fn ppm(&self) -> u128 {
         let apart = u128::from(self.measured.abs_diff(self.simulated));
         apart * 1_000_000 / u128::from(self.measured.min(self.simulated).max(1))
     }
 
-    /// Returns whether the difference is more than is accepted.
+    /// Returns whether the difference is larger than accepted.
     fn is_beyond(&self) -> bool {
         let apart = self.measured.abs_diff(self.simulated);
         let percent = match self.figure {
@@ -104,15 +105,16 @@ impl fmt::Display for Apart {
     }
 }
 
-/// Returns the figures that are too far apart, the most distant first.
+/// Returns the figures that differ too much, the largest difference first.
 ///
-/// It compares the medians of batches of 1, 2, 4 .. reads at random places (10 % and 50 us), and
-/// the median rates of reads at random and sequential places at depth 1 and at the full depth
-/// (15 %). Tables without medians and rates of fewer than 10 stretches are not compared, nor are
-/// writes, whose mechanics are chosen.
+/// Two kinds of figures are compared: the medians of batches of 1, 2, 4 .. reads at random places
+/// (which may differ by 10 % or by 50 us), and the median rates of reads at random and sequential
+/// places, at depth 1 and at the full depth (which may differ by 15 %). Tables without medians and
+/// rates of fewer than 10 stretches are not compared. Nor are writes, because the mechanics of
+/// writes are chosen, not measured.
 ///
 /// # Complexity
-/// 300 batches of each of these sizes, for each table, and 40 stretches of each flow.
+/// 300 batches of each of these sizes for each table, and 40 stretches of each flow.
 pub fn cross_check(disk: &Mechanics, file: &DriveFile) -> Vec<Apart> {
     let batches = file.batch.iter().filter_map(|table| of_table(disk, table)).flatten();
     let rates = file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size));

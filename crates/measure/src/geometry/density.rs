@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds how many sectors pass the heads in a turn at a place, or which of two known numbers it is.
+//! Finds how many sectors pass the heads in one turn at a place, or which of two known numbers it
+//! is.
 //!
-//! Pairs of blocks a third of a track apart vote. A pair on one track shows its density; a pair on
-//! two tracks is off by a skew and mostly agrees with nothing. So spares and slips do no harm. If
-//! each track ends with spares, more sectors pass in a turn than hold data.
+//! Pairs of blocks a third of a track apart vote. A pair on one track shows the number of sectors
+//! that pass. A pair on two tracks is off by a skew, so its number seldom agrees with another
+//! pair's. So spares and slips do no harm. If each track ends with spares, more sectors pass in a
+//! turn than hold data.
 
 use super::number::{float, whole};
 use super::probing::Seen;
 use super::tracks::Survey;
 
-/// The number of votes by which one number must lead, and the largest number of pairs.
+/// The lead in votes that decides for one of two numbers, and the maximum number of pairs.
 const LEAD: i32 = 3;
 const PAIRS: u64 = 16;
 /// The distance between the two blocks of a pair, and between two pairs, in hundredths of a track.
 const APART: u64 = 33;
 const NEXT: u64 = 37;
-/// Pairs agree if they differ by less than this part; at least this many must agree.
+/// The largest relative difference between pairs that agree, and the smallest number of pairs that
+/// must agree.
 const ALIKE: f64 = 0.002;
 const ALIKE_MIN: usize = 5;
-/// How many sectors may pass, as a multiple of those that hold data.
+/// The accepted number of passing sectors, as a multiple of those that hold data.
 const RANGE: std::ops::Range<f64> = 0.99..1.07;
 
 impl Survey<'_, '_> {
-    /// Returns how many sectors pass in a turn below a place, where a track has about `length`;
-    /// `None` if the pairs do not agree.
+    /// Returns how many sectors pass in a turn just below a place, where a track has about `length`
+    /// sectors; `None` if the pairs do not agree.
     pub(super) fn passing(&mut self, at: u64, length: u64) -> Seen<Option<f64>> {
         let mut seen = Vec::new();
         for pair in 0..PAIRS {
@@ -35,12 +38,12 @@ impl Survey<'_, '_> {
         };
         let best = seen.iter().map(|&one| alike(one)).max_by_key(|(count, _)| *count);
         let best = best.filter(|(count, _)| *count >= ALIKE_MIN).map(|(_, passing)| passing);
-        // Pairs that the drive's memory answers agree too, but on a number that no track has.
+        // Pairs that the drive's memory answers can also agree, but on a number that no track has.
         Ok(best.filter(|passing| RANGE.contains(&(passing / float(length)))))
     }
 
-    /// Returns which of two numbers of sectors pass in a turn below a place, 0 or 1; `None` if the
-    /// pairs do not show it.
+    /// Returns which of two `known` numbers of sectors pass in a turn just below a place, as index
+    /// 0 or 1; `None` if the pairs do not decide it.
     pub(super) fn which(&mut self, at: u64, known: [f64; 2]) -> Seen<Option<usize>> {
         let length = whole(known[0].min(known[1]));
         let tolerance = (known[0] - known[1]).abs() / 3.0;
@@ -56,8 +59,8 @@ impl Survey<'_, '_> {
         Ok(None)
     }
 
-    /// Returns how many sectors pass in a turn, as the `pair`-th pair of blocks below a place
-    /// shows. Further pairs lie lower, because blocks behind one that was read may be in memory.
+    /// Returns how many sectors pass in a turn according to the `pair`-th pair of blocks below a
+    /// place. Each further pair is lower, because blocks behind one that was read can be in memory.
     fn pair(&mut self, at: u64, length: u64, pair: u64) -> Seen<Option<f64>> {
         let apart = self.probing.at_least(length * APART / 100);
         let at = at.min(self.probing.sectors() - self.probing.block());

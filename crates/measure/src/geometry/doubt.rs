@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reasons to give no mechanics although every experiment found something: the evidence is
-//! ambiguous, and a disk made from it may behave differently from the measured one.
+//! Finds reasons to give no mechanics although every experiment had a result: if the evidence is
+//! ambiguous, a disk made from it may behave differently from the measured one.
 
 use std::fmt;
 
@@ -8,23 +8,24 @@ use super::held_out::Tally;
 use super::seek::{SeekPoint, SeekSeen};
 use super::seen::Geometry;
 
-/// A longer seek may be faster than a shorter one by this percentage of the shorter one's time.
+/// A longer seek can be faster than a shorter one by up to this percentage of the shorter one's
+/// time.
 const FASTER_PERCENT: u64 = 5;
 
-/// Why no disk is made from what was found.
+/// The reason why no disk is made from the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doubt {
     /// No rule explains the skews and the lengths of tracks.
     Tracks,
-    /// A longer seek takes less time, so tracks are not in the order that was found.
+    /// A longer seek takes less time, so the tracks are not in the order that was found.
     Seeks {
         /// The shorter seek.
         near: SeekPoint,
         /// The longer seek.
         far: SeekPoint,
     },
-    /// Reads that were held out contradict the layout or the seeks.
+    /// Reads that were held out for a check contradict the layout or the seeks.
     HeldOut(Tally),
 }
 
@@ -82,7 +83,7 @@ pub fn doubt(geometry: &Geometry) -> Option<Doubt> {
     tallies.filter(|tally| tally.is_refuted()).cloned().map(Doubt::HeldOut).next()
 }
 
-/// Returns two seeks of which the longer takes clearly less time.
+/// Returns two seeks where the longer one takes clearly less time; `None` if there are none.
 fn fall(seek: &SeekSeen, resolution_ns: u64) -> Option<(SeekPoint, SeekPoint)> {
     let mut longest: Option<&SeekPoint> = None;
     for point in &seek.points {

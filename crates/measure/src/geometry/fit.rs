@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes a `[mechanics]` section from measurements: a disk that behaves like the measured one.
 //!
-//! Some figures cannot be measured from outside without writing. They are chosen, and the section's
-//! `chosen` names them: writes cost as much as reads, and memory is small.
+//! Some figures cannot be measured from outside without writing. These are chosen, and `chosen` in
+//! the section names them: writes cost as much as reads, and the drive's memory is small.
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::mechanics::{Bus, Cache, Mechanics, Overhead, Queue, ReadAhead};
@@ -12,16 +12,16 @@ use super::doubt::doubt;
 use super::number::{float, whole};
 use super::seen::Geometry;
 
-/// The number of segments of the chosen memory, and sectors of each.
+/// The number of segments of the chosen memory, and the number of sectors of each.
 const SEGMENTS: (u32, u32) = (8, 1_024);
-/// The chosen speed of a bus that could not be measured: 300 MB/s.
+/// The time of a sector on a bus that could not be measured, in picoseconds: 300 MB/s.
 const BUS_SECTOR_PS: u64 = 1_706_667;
 
 /// Returns a disk that behaves as measured; `None` if rotation, overhead, zones or seeks are
-/// missing, or do not describe a disk. `queue` is the order in which it serves requests, which the
-/// geometry does not show.
+/// missing, or do not describe a disk. `queue` is the order in which the disk serves requests; the
+/// geometry does not show it.
 ///
-/// `chosen` of the result names the chosen figures.
+/// `chosen` of the result names the figures that were not measured.
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     let (rotation, overhead) = (geometry.rotation.as_ref()?, geometry.overhead.as_ref()?);
     let (map, seek) = (geometry.zones.as_ref()?, geometry.seek.as_ref()?);
@@ -30,8 +30,9 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     }
     let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
     let transfer = whole(float(geometry.block * sector_ps) / 1e3);
-    // The overhead of a miss is the shortest time of a read, without the time of the block under
-    // the heads and on the bus. Seek times are measured beyond that shortest time.
+    // The overhead of a read that misses the cache is the shortest time of a read, without the time
+    // in which the block passes the heads and the bus. Seek times are measured in excess of that
+    // shortest time.
     let outermost = float(u64::from(map.zone.first()?.sectors_per_track));
     let block = whole(rotation.turn() / outermost * float(geometry.block));
     let miss = seek.least_ns.saturating_sub(block + transfer);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks the found layout and seeks against measurements that were not used to find them.
+//! Checks the layout and the seeks that were found against measurements that were not used to find
+//! them.
 //!
 //! Reads go between places all over the disk, and from some of these places to the tracks that
-//! follow. The layout says how many cylinders lie between two tracks and whether the head changes;
-//! the seek curve predicts how long that takes. Two reads check each time: one block comes by a
-//! little later than predicted and must be reached, the other a little sooner and must be missed.
+//! follow. The layout says how many cylinders are between two tracks and whether the head changes;
+//! the seek curve predicts how long the movement takes. Two reads check each prediction: one of a
+//! block that passes slightly later than predicted and must be reached in time, one of a block that
+//! passes slightly sooner and must be missed.
 //!
 //! If the drive has a property that the layout does not describe, some of these times differ,
 //! whatever the property.
@@ -21,53 +23,54 @@ use super::tracks::{Survey, Track};
 
 /// The number of places.
 const PLACES: usize = 12;
-/// The number of places from which reads go to the tracks that follow, and how many those are.
+/// The number of places from which reads go to the tracks that follow, and the number of such
+/// tracks.
 const NEAR_PLACES: usize = 4;
 const NEAR: usize = 24;
-/// A time may be off by the sum of three amounts: this part of the predicted movement, the time of
-/// `BLOCKS` blocks, and `NOISE` times the noise.
+/// The accepted error of a predicted time is the sum of three amounts: this part of the movement,
+/// the time of `BLOCKS` blocks, and `NOISE` times the noise.
 const OFF: f64 = 0.01;
 const BLOCKS: f64 = 2.0;
 const NOISE: f64 = 8.0;
-/// The number of attempts at a read whose completion makes no sense, or contradicts the prediction.
+/// The number of attempts at a read whose completion is implausible or contradicts the prediction.
 const TRIES: u32 = 4;
-/// The number of predictions that may be wrong, counted separately for tracks that follow and for
+/// The accepted number of wrong predictions, counted separately for tracks that follow and for
 /// distant places: a drive may have remapped a track.
 const WRONG_MAX: u32 = 1;
-/// One prediction in this number may be unclear.
+/// At most one prediction in this number may be unclear.
 const UNCLEAR: u32 = 8;
 
-/// Times that were predicted and then measured.
+/// The results of predicting times and then measuring them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// Between a track and one of those that follow.
+    /// Between a track and one of the tracks that follow it.
     pub near: Tally,
     /// Between places all over the disk.
     pub far: Tally,
 }
 
-/// The results of predictions.
+/// A count of predictions by result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// The number of predictions that reads confirmed or contradicted.
     pub checked: u32,
-    /// The number of those that were contradicted.
+    /// The number of predictions that reads contradicted.
     pub wrong: u32,
-    /// The number of those about which reads said nothing.
+    /// The number of predictions that reads neither confirmed nor contradicted.
     pub unclear: u32,
-    /// The last one that was contradicted.
+    /// The last contradicted prediction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Contradicted>,
 }
 
-/// A time that reads contradicted.
+/// A predicted time that reads contradicted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contradicted {
     /// The first sector of the track from which the heads came.
     pub from: u64,
     /// The first sector of the track to which they went.
     pub to: u64,
-    /// The cylinders between them.
+    /// The number of cylinders between the two tracks.
     pub cylinders: u32,
     /// Whether the head changed.
     pub is_other_head: bool,
@@ -76,16 +79,16 @@ pub struct Contradicted {
 }
 
 impl Tally {
-    /// Returns whether too many predictions are wrong, or too few clear.
+    /// Returns whether too many predictions are wrong or unclear.
     pub(super) fn is_refuted(&self) -> bool {
         self.wrong > WRONG_MAX || self.unclear > (self.checked + self.unclear) / UNCLEAR
     }
 }
 
-/// A place: tracks that follow each other.
+/// A place on the disk: a row of tracks that follow each other.
 struct Place {
     tracks: Vec<Position>,
-    /// The number of sectors by which they begin behind their place in the layout.
+    /// The number of sectors by which the tracks begin after their place in the layout.
     shift: i64,
 }
 
@@ -94,12 +97,12 @@ struct Prediction {
     curve: SeekCurve,
     switch: f64,
     least: f64,
-    /// The time of a block on the tracks on which `least` was measured.
+    /// The time in which a block passes on the tracks where `least` was measured.
     block: f64,
     noise: f64,
 }
 
-/// Checks what was found; `None` if the seeks give no curve.
+/// Checks the layout and the seeks; `None` if the seeks give no curve.
 pub(super) fn held_out(
     survey: &mut Survey<'_, '_>,
     home: &Home,
@@ -109,7 +112,7 @@ pub(super) fn held_out(
     let Some(prediction) = Prediction::new(survey, home, seek, noise_ns) else { return Ok(None) };
     let mut found = HeldOut::default();
     let places = places(survey, home)?;
-    // At places without tracks that fit the layout, the reads confirm nothing.
+    // At a place whose tracks do not fit the layout, reads confirm nothing.
     found.far.unclear = u32::try_from((PLACES - places.len()) * PLACES).expect("few");
     for index in 1..=NEAR {
         for place in places.iter().take(NEAR_PLACES) {
@@ -128,8 +131,8 @@ pub(super) fn held_out(
     Ok(Some(found))
 }
 
-/// Returns random places: the first near the outer edge, a few anywhere, and each of the others in
-/// a part of the disk, from the outer edge, that is twice as large as the part before.
+/// Returns random places: the first near the outer edge, some anywhere, and the others in parts of
+/// the disk that begin at the outer edge, each part twice as large as the one before.
 fn places(survey: &mut Survey<'_, '_>, home: &Home) -> Seen<Vec<Place>> {
     let sectors = survey.probing.sectors();
     let mut places = Vec::new();
@@ -144,7 +147,8 @@ fn places(survey: &mut Survey<'_, '_>, home: &Home) -> Seen<Vec<Place>> {
     Ok(places)
 }
 
-/// Returns the tracks that follow a sector; `None` if they were not found, or the disk ends.
+/// Returns the tracks that follow a sector; `None` if they were not found, or the disk ends before
+/// them.
 fn place_at(survey: &mut Survey<'_, '_>, home: &Home, start: u64) -> Seen<Option<Place>> {
     let mut tracks = Vec::new();
     let mut next = start;
@@ -205,7 +209,7 @@ impl Prediction {
         Ok(())
     }
 
-    /// Returns whether a movement takes as long as predicted; `None` if reads do not show it.
+    /// Returns whether a movement takes as long as predicted; `None` if the reads do not show it.
     fn is_so(
         &self,
         survey: &mut Survey<'_, '_>,
@@ -235,7 +239,7 @@ impl Prediction {
                     break;
                 }
                 contradicted += 1;
-                // Perhaps the drive's memory answered.
+                // The drive's memory may have answered.
                 survey.forget()?;
             }
             if contradicted > 2 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where seeks start and end: pairs of tracks at one distance.
+//! Chooses where seeks start and end: pairs of tracks at a fixed distance.
 //!
-//! A pair is used until its tracks seem to be in the drive's memory. The next pair then lies a
-//! cylinder further in. After some cylinders the first pair is used again: by then other tracks
-//! have replaced it in memory.
+//! A pair is used until its tracks seem to be in the drive's memory. The next pair is a cylinder
+//! further in. After 40 cylinders the first pair is used again: by then, other tracks have replaced
+//! it in memory.
 
 use tidegate_drive::mechanical::{Layout, Position};
 use tidegate_model::Lba;
@@ -18,20 +18,21 @@ use super::zones::ZoneMap;
 const FIRST: u32 = 4;
 /// The number of cylinders from which seeks start.
 const CYLINDERS: u32 = 40;
-/// The last of them.
+/// The last cylinder from which seeks start.
 pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
-/// The number of pairs that are tried.
+/// The number of pairs that are tried before giving up.
 const TRIES: u32 = 4;
-/// How many tracks behind a place the search for a track begins, attempt by attempt.
+/// The distance, in tracks behind a place, at which the search for a track begins, for each
+/// attempt.
 const ABOVE: [u64; 3] = [3, 10, 30];
 
-/// Where a seek goes.
+/// The track to which a seek goes.
 #[derive(Debug, Clone)]
 pub(super) enum SeekTarget {
-    /// To the same track.
+    /// The track on which it starts.
     Nowhere,
-    /// This number of cylinders further in, to the track of that head; tracks there begin `shift`
-    /// sectors behind their place in the layout.
+    /// The track of `head`, this number of cylinders further in. Tracks there begin `shift` sectors
+    /// after their place in the layout.
     Head { cylinders: u32, head: u32, shift: i64 },
 }
 
@@ -44,7 +45,8 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Returns the tracks of a disk with these zones; `None` if no layout fits the zones.
+    /// Returns the tracks of a disk with these zones; `None` if no layout fits the zones, or the
+    /// disk has too few cylinders.
     pub(super) fn new(map: &ZoneMap) -> Option<Self> {
         let layout = layout(map, None)?;
         let has_room = layout.position(Lba::new(map.sectors - 1)).cylinder > 2 * CYLINDERS;
@@ -59,8 +61,8 @@ impl Home {
         is_by_cylinder.then(|| tracks.surfaces - 1)
     }
 
-    /// Switches to a layout whose tracks run back and forth through the cylinders, or through all
-    /// cylinders in the same direction.
+    /// Switches to a serpentine layout, whose tracks run back and forth through the cylinders, or
+    /// to one whose tracks all run in the same direction.
     pub(super) fn turn(&mut self, is_serpentine: bool) {
         if let Some(layout) = layout(&self.map, Some(is_serpentine)) {
             self.layout = layout;
@@ -72,7 +74,7 @@ impl Home {
         FIRST + (self.count - 1) % CYLINDERS
     }
 
-    /// Returns the next pair of tracks; `None` if their angles make no sense.
+    /// Returns the next pair of tracks; `None` if their angles are not plausible.
     pub(super) fn pair(
         &mut self,
         survey: &mut Survey<'_, '_>,
@@ -94,8 +96,8 @@ impl Home {
         Ok(None)
     }
 
-    /// Returns the target of a seek over so many cylinders, and the sectors of a track there;
-    /// `None` if no track was found there.
+    /// Returns the target of a seek over `distance` cylinders, and the number of sectors of a track
+    /// there; `None` if no track was found there.
     pub(super) fn target(
         &self,
         survey: &mut Survey<'_, '_>,
@@ -110,8 +112,8 @@ impl Home {
         Ok(Some((target, u64::from(sectors))))
     }
 
-    /// Returns how many sectors behind its place in the layout a track near a sector begins; `None`
-    /// if no track like that was found. In the first zone, the layout is exact.
+    /// Returns by how many sectors a track near `start` begins after its place in the layout;
+    /// `None` if no track of the expected length was found. In the first zone, the layout is exact.
     pub(super) fn shift(&self, survey: &mut Survey<'_, '_>, start: Lba) -> Seen<Option<i64>> {
         let unsure = self.map.zone.get(1).map_or(0, |zone| zone.unsure);
         if start.get() + unsure + 1 < self.map.ends().next().unwrap_or(0) {
@@ -132,7 +134,8 @@ impl Home {
         Ok(None)
     }
 
-    /// Returns the number of sectors between the starting track and the track to which a seek goes.
+    /// Returns the number of sectors between the track where a seek starts and the track to which
+    /// it goes.
     pub(super) fn sectors_to(&self, target: &SeekTarget) -> u64 {
         let start = |cylinder| self.begin(place(cylinder, 0)).map_or(0, Lba::get);
         match *target {
@@ -141,14 +144,14 @@ impl Home {
         }
     }
 
-    /// Returns the first sector with data of a track: spares may precede it.
+    /// Returns the first sector of a track that holds data; spares can precede it.
     pub(super) fn begin(&self, at: Position) -> Option<Lba> {
         let spared = self.map.zone.iter().map(|zone| zone.spares);
         let behind = |sector| self.layout.sector_at(Position { sector, ..at });
         behind(0).or_else(|| spared.filter_map(behind).min())
     }
 
-    /// Returns the track at a place of the layout, with its angles.
+    /// Returns the track at a place of the layout, with its measured angles.
     pub(super) fn track(
         &self,
         survey: &mut Survey<'_, '_>,
@@ -162,7 +165,7 @@ impl Home {
     }
 }
 
-/// Returns the first sector of a track.
+/// Returns the position of the first sector of a track.
 pub(super) const fn place(cylinder: u32, head: u32) -> Position {
     Position { cylinder, head, sector: 0 }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Blocks of one track: their angles lie on a line.
+//! Fits a line to the angles of the blocks of one track.
 
 use super::number::{count, float};
 use super::platter::Platter;
 
-/// Blocks of one track.
+/// Blocks of one track, whose angles are on a line.
 #[derive(Debug, Clone)]
 pub(super) struct BlockLine {
-    /// The block from which angles count.
+    /// The block from which the others are counted; its angle is `angle`.
     pub(super) from: u64,
     pub(super) angle: f64,
     pub(super) per_sector: f64,
@@ -43,8 +43,8 @@ impl BlockLine {
         }
     }
 
-    /// Adds a block whose angle exceeds the line's by `beyond`. A block below all others makes the
-    /// line more exact.
+    /// Adds a block whose angle exceeds the line's by `beyond`. If it is below all others, the
+    /// slope of the line is corrected by it.
     pub(super) fn take(&mut self, start: u64, angle: f64, beyond: f64) {
         self.read.push((start, angle));
         if start < self.low {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why an experiment on a disk, or a step of it, found nothing.
+//! The reasons why an experiment on a disk, or a step of it, found nothing.
 
 use serde::{Deserialize, Serialize};
 
 use super::probing::Stop;
 use crate::subject::TrialResult;
 
-/// Why an experiment on a disk found nothing.
+/// The reason why an experiment on a disk found nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NotSeen {
-    /// The caller stopped it.
+    /// The caller stopped the experiment.
     #[error("stopped before it was done")]
     Cancelled,
     /// The angles of too many places were inconsistent.
@@ -22,7 +22,7 @@ pub enum NotSeen {
         /// The number of requests that were sent.
         requests: u64,
     },
-    /// Nothing like a track is near this place.
+    /// The angles near this place do not show a track.
     #[error("near sector {near} the angles of blocks do not look like tracks")]
     NoTrack {
         /// The sector.
@@ -30,7 +30,7 @@ pub enum NotSeen {
     },
 }
 
-/// Why a step found nothing.
+/// The reason why a step found nothing.
 #[derive(Debug)]
 pub(super) enum Lost {
     Stop(Stop),
@@ -43,7 +43,8 @@ impl From<Stop> for Lost {
     }
 }
 
-/// Returns the result for the caller of an experiment that sent this number of requests.
+/// Converts an experiment's result to the form that its caller gets. `requests` is the number of
+/// requests that the experiment sent.
 pub(super) fn reported<T>(
     found: Result<T, Lost>,
     requests: u64,

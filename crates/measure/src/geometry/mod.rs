@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Infers the parts of a hard disk from the times of reads: how fast it turns, what a command
-//! costs, where its zones are, how tracks follow each other, how long seeks take. A `[mechanics]`
-//! section is made from these figures.
+//! Infers the parts of a hard disk from the times of reads: how fast it turns, how long a command
+//! takes, where its zones are, how tracks follow each other, and how long seeks take. A
+//! `[mechanics]` section is made from these figures.
 //!
-//! Everything rests on one fact: a read completes when its last sector has passed the heads, so its
-//! completion shows the angle of that sector. With the turn known to parts per million, each read
-//! of a block that is not in the drive's memory measures an angle.
+//! All experiments use one fact: a read completes when its last sector has passed the heads, so the
+//! completion shows the angle of that sector. Once the time of a turn is known to parts per
+//! million, each read of a block that is not in the drive's memory measures an angle.
 //!
 //! ```text
 //! rotation -> overhead
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part. If
-//! nothing turns, [`NoRotation`] says so, and the other experiments are not run.
+//! nothing turns, the result is [`NoRotation`], and the other experiments are not run.
 
 mod access;
 mod bare;
@@ -73,13 +73,13 @@ pub(crate) use rotation::rotation;
 pub(crate) use seek::seek_curve;
 pub(crate) use zones::zones;
 
-/// Reads of the experiment `rotation` on a quiet host.
+/// The number of reads of the experiment `rotation` on a quiet host.
 pub(crate) const ROTATION_READS: u64 = rotation::REQUESTS.usual;
-/// Reads of the experiment `overhead` on a quiet host.
+/// The number of reads of the experiment `overhead` on a quiet host.
 pub(crate) const OVERHEAD_READS: u64 = overhead::REQUESTS.usual;
-/// Reads of the experiment `zones` on a quiet host.
+/// The number of reads of the experiment `zones` on a quiet host.
 pub(crate) const ZONES_READS: u64 = zones::REQUESTS.usual;
-/// Reads of the experiment `seek-curve` on a quiet host.
+/// The number of reads of the experiment `seek-curve` on a quiet host.
 pub(crate) const SEEK_CURVE_READS: u64 = seek::REQUESTS.usual;
 
 /// The maximum number of requests of all experiments together.
@@ -88,12 +88,13 @@ pub const REQUESTS_MAX: u64 =
 
 /// Examines a simulated disk of `capacity` in virtual time, with requests of `block`.
 ///
-/// It calls `progress` after each request with the number that the experiment has sent and about
-/// how many it will send. The result lacks figures that an experiment could not determine, and all
-/// figures of experiments that had not begun before a stop.
+/// It calls `progress` after each request with the number of requests that the current experiment
+/// has sent and the approximate number that it will send. The result lacks figures that an
+/// experiment could not determine, and all figures of experiments that had not begun before a stop.
 ///
 /// # Errors
-/// The inner error says why nothing turns; the outer one says that the drive failed.
+/// The inner error is the reason why no rotation was found; the outer one is a failure of the
+/// drive.
 ///
 /// # Panics
 /// If `block` is not a multiple of a sector.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Conversions between integers, as in results, and floats, as in fitting.
+//! Converts between integers, which results use, and floats, which fitting uses.
 //!
-//! Fitting works in floats: times in nanoseconds, angles in nanoseconds of a turn, places in
-//! sectors. None of them comes near 2^53, where a float would no longer count exactly.
+//! Fitting uses times in nanoseconds, angles in nanoseconds of a turn, and places in sectors. All
+//! of them are far below 2^53, where floats can no longer represent every integer.
 
 pub(super) use tidegate_stats::float::of as float;
 
@@ -21,7 +21,7 @@ pub(super) fn floor(number: f64) -> u64 {
     whole(number.floor())
 }
 
-/// Returns the nearest whole number of 32 bits; the largest one for greater numbers.
+/// Returns the nearest whole number of 32 bits; the largest one if the number is greater.
 pub(super) fn whole_32(number: f64) -> u32 {
     u32::try_from(whole(number)).unwrap_or(u32::MAX)
 }
@@ -31,7 +31,7 @@ pub(super) fn count<T>(list: &[T]) -> f64 {
     tidegate_stats::float::of_length(list.len())
 }
 
-/// Returns the median of the numbers, the mean of the middle two if their count is even; `None`
+/// Returns the median of the numbers; if their count is even, the mean of the middle two. `None`
 /// without numbers.
 pub(super) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);

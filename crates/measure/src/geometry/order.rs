@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How tracks follow each other, as the skews between them and their lengths show.
+//! Infers the order in which tracks follow each other, from the skews between them and their
+//! lengths.
 //!
-//! A walk from the outer edge finds where each track begins; then the skews are measured. Two
-//! tracks of a cylinder are a head switch apart. The last track of a cylinder and the first of the
-//! next are a seek apart. `pattern.rs` finds the rule. If both skews are equal, the order does not
-//! show: each track counts as a cylinder, and the seeks must show that this does no harm.
+//! A walk from the outer edge finds where each track begins; then the skews are measured. Between
+//! two tracks of a cylinder, the skew allows for a head switch; between the last track of a
+//! cylinder and the first of the next, for a seek. `pattern.rs` finds the rule. If both skews are
+//! equal, they do not show the order: each track then counts as a cylinder, and the seek times must
+//! confirm that this does no harm.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::mechanics::TrackOrder;
@@ -17,49 +19,52 @@ use super::walk::Walk;
 
 /// The number of tracks of a walk.
 const TRACKS: usize = 400;
-/// The least number of tracks from which a rule is inferred.
+/// The smallest number of tracks from which a rule is inferred.
 const TRACKS_MIN: usize = 24;
-/// How often each skew is measured: on a quiet host, and on a noisy one.
+/// The number of times each skew is measured: on a quiet host, and on a noisy one.
 const PASSES: [u64; 2] = [3, 19];
 /// The number of attempts to find a track of the first zone.
 const TRIES: u32 = 4;
 /// Skews that differ by less than this part of a turn are the same.
 const ALIKE: f64 = 0.002;
-/// .. or by less than this multiple of the noise.
+/// Skews are also the same if they differ by less than this multiple of the noise.
 const LATE: f64 = 2.0;
 
-/// How tracks follow each other.
+/// The order and the skews of tracks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracksSeen {
     /// The order of the tracks.
     pub order: TrackOrder,
-    /// Tracks of a cylinder; 1 if skews do not distinguish head switches from seeks.
+    /// The number of tracks of a cylinder; 1 if skews do not distinguish head switches from seeks.
     pub surfaces: u32,
-    /// How many cylinders follow each other under one head, in the order by surface.
+    /// In the order by surface, the number of consecutive cylinders under one head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_cylinders: Option<u32>,
     /// The skew between two tracks of a cylinder, in millionths of a turn.
     pub track_skew_ppm: u64,
-    /// The skew between the last track of a cylinder and the first of the next.
+    /// The skew between the last track of a cylinder and the first of the next, in millionths of a
+    /// turn.
     pub cylinder_skew_ppm: u64,
     /// The median spread of the skews of one kind, in millionths of a turn.
     pub unsure_ppm: u64,
     /// A sector at which a cylinder or a range begins.
     pub aligned_at: u64,
-    /// The number of tracks in each group that spare sectors end, so that its last track is short.
+    /// The number of tracks in each group that ends with spare sectors, so that its last track is
+    /// short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spares_every: Option<u32>,
-    /// Whether spares are the first sectors of these groups instead, so that the first track is
+    /// Whether the spares are the first sectors of these groups instead, so that the first track is
     /// short.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_spared_first: bool,
-    /// The number of sectors by which that track is short in the first zone.
+    /// The number of sectors by which that short track is shorter than the others, in the first
+    /// zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spares: Option<u32>,
 }
 
-/// Examines tracks of this number of sectors near the outer edge, before `end`; `None` if there is
-/// no such track, or no rule explains them.
+/// Infers the order from tracks with this number of sectors near the outer edge, before `end`;
+/// `None` if there is no such track, or no rule explains them.
 pub(super) fn order(
     survey: &mut Survey<'_, '_>,
     (sectors, end): (u64, u64),
@@ -104,13 +109,14 @@ fn walked(survey: &mut Survey<'_, '_>, first: &Track, end: u64) -> Result<Walk, 
     Ok(walk)
 }
 
-/// Measures the skew behind each track but the last of a walk.
+/// Measures the skew after each track of a walk except the last.
 fn skews(survey: &mut Survey<'_, '_>, walk: &Walk) -> Result<Vec<f64>, Lost> {
     let mut measured = vec![Vec::new(); walk.tracks.len().saturating_sub(1)];
     for into in passes(survey, walk.sectors) {
         let mut before = None;
         for (index, track) in walk.tracks.iter().enumerate() {
-            // A block beyond the end of a short track does not count; the track's other passes do.
+            // A block beyond the end of a short track is ignored; the other passes measure that
+            // track.
             let start = survey.probing.aligned(track.begin + into);
             let is_on = into + survey.probing.block() <= walk.sectors - track.short;
             let angle = survey.angle(start)? - float(start - track.begin) * walk.per_sector;
@@ -121,21 +127,21 @@ fn skews(survey: &mut Survey<'_, '_>, walk: &Walk) -> Result<Vec<f64>, Lost> {
         }
     }
     let turn = survey.platter.turn;
-    // A skew just below a turn is a small negative skew.
+    // A skew just below one turn is in fact a small negative skew.
     let signed = |skew: f64| if skew > 0.97 * turn { skew - turn } else { skew };
     let middle = |skews| median(skews).map_or(0.0, signed).max(0.0);
     Ok(measured.into_iter().map(middle).collect())
 }
 
-/// Returns how far into each track to read, pass by pass: from back to front, because the blocks
-/// behind one that was read may be in memory.
+/// Returns the offset at which to read in each track, pass by pass. The passes go from back to
+/// front, because the blocks behind one that was read can be in memory.
 fn passes(survey: &mut Survey<'_, '_>, sectors: u64) -> Vec<u64> {
     let passes = PASSES[usize::from(survey.is_noisy)];
     let places = (0..passes).rev().map(|pass| sectors / 16 + sectors * pass / (2 * passes));
     places.map(|into| survey.probing.aligned(into)).collect()
 }
 
-/// A rule that tells heads from cylinders.
+/// The order of tracks by cylinder or by surface.
 #[derive(Debug, Clone, Copy)]
 enum Order {
     ByCylinder { surfaces: usize },
@@ -143,7 +149,7 @@ enum Order {
 }
 
 /// Decides whether the rare steps go to the next cylinder or to the next head. In the order by
-/// surface, a group of ranges ends with a seek, so one of the rare steps is missing now and then.
+/// surface, a group of ranges ends with a seek, so a rare step is missing at the end of each group.
 fn decided(
     survey: &mut Survey<'_, '_>,
     walk: &Walk,
@@ -164,7 +170,7 @@ fn decided(
     };
     let groups = walk.tracks.len() / every;
     let (mut runs, mut gaps) = (groups, Vec::new());
-    // No disk has that many surfaces.
+    // Beyond this, a missing step would imply more surfaces than any disk has.
     while runs <= 2 * SURFACES_MAX && gaps.len() < 2 {
         let track = (runs + 1) * every - pattern.phase;
         let ends = [track - 1, track].map(|track| begin_of(walk, pattern, track));
@@ -187,7 +193,7 @@ fn decided(
         [] if runs > SURFACES_MAX && every <= SURFACES_MAX => {
             Some(Order::ByCylinder { surfaces: every })
         }
-        // The larger skew hides the longer time, which is usually the seek.
+        // The larger skew allows for the longer movement, which is usually the seek.
         [] if every <= SURFACES_MAX && pattern.rare > pattern.usual => {
             Some(Order::ByCylinder { surfaces: every })
         }
@@ -195,8 +201,8 @@ fn decided(
     })
 }
 
-/// Returns the first sector of the track with this index, counted from a walk's first track; it may
-/// lie beyond the walk. `None` if the number would be negative.
+/// Returns the first sector of the track with this index, counted from the walk's first track; it
+/// can be beyond the walk. `None` if the sector would be negative.
 fn begin_of(walk: &Walk, pattern: &Pattern, track: usize) -> Option<u64> {
     let count = |tracks: usize| u64::try_from(tracks).ok();
     let spared = |Spares { every, at, sectors, .. }| {
@@ -206,8 +212,7 @@ fn begin_of(walk: &Walk, pattern: &Pattern, track: usize) -> Option<u64> {
     (walk.tracks[0].begin + count(track)? * walk.sectors).checked_sub(spared)
 }
 
-/// Measures the skew between the beginnings of two tracks that follow each other, in parts of a
-/// turn.
+/// Measures the skew between the first sectors of two consecutive tracks, as a share of a turn.
 fn skew_between(
     survey: &mut Survey<'_, '_>,
     walk: &Walk,

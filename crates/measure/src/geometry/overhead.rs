@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `overhead`: the fixed cost of a read, without seek and rotational delay.
 //!
-//! Two reads of one track are timed so that only the platter moves, and so that the requested block
-//! arrives just when the command has been processed: this is the shortest time between them. Reads
-//! of two sizes that memory answers show the time that processing and the bus take.
+//! Two reads on one track are timed so that only the platter moves, and so that the requested block
+//! arrives just when the drive has processed the command: this is the shortest time between them.
+//! Reads of two sizes from the drive's memory show how long processing and the bus take.
 //!
 //! # Source
-//! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure for
-//! the overhead of a command from automated benchmarks; it corresponds to the shortest time here.
+//! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, use a single figure
+//! from automated benchmarks for the overhead of a command. It corresponds to the shortest time
+//! here.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +19,14 @@ use super::rotation::Rotation;
 use super::tracks::{Survey, Track};
 use crate::subject::TrialResult;
 
-/// Requests of the experiment.
+/// The number of requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 
 /// The number of places at which the overhead is measured.
 const PLACES: u64 = 5;
 /// The number of bisections at each place.
 const REPEATS: usize = 3;
-/// The number of reads from memory at each place, in each of two sizes.
+/// The number of reads from the drive's memory at each place, for each of two sizes.
 const HITS: usize = 5;
 /// The size of the larger reads, in sectors.
 const LARGE: u64 = 128;
@@ -34,19 +35,20 @@ const LARGE: u64 = 128;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadSeen {
     /// The shortest time of a read of one block from the medium: processing, the block itself, the
-    /// bus and the answer.
+    /// bus and the reply.
     pub least_ns: u64,
-    /// The median spread of the measurements.
+    /// The median deviation of the measurements from `least_ns`.
     pub unsure_ns: u64,
-    /// The time in which that block passes the head; it is part of `least_ns` and of every seek.
+    /// The time in which that block passes the heads; it is part of `least_ns` and of every
+    /// measured seek.
     pub block_ns: u64,
-    /// The time of a read of one block that memory answers; `None` if memory answers no read.
+    /// The time of a read of one block from the drive's memory; `None` if memory answers no read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_ns: Option<u64>,
-    /// The time of each further sector from memory, in picoseconds.
+    /// The time of each further sector from the drive's memory, in picoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus_sector_ps: Option<u64>,
-    /// Whether the blocks behind one that was read are soon in memory.
+    /// Whether the drive reads ahead: the blocks behind one that was read are soon in its memory.
     pub reads_ahead: bool,
     /// The number of reads that the measurement took.
     pub requests: u64,
@@ -65,7 +67,7 @@ pub(crate) fn overhead(
     lost::reported(found, probing.spent())
 }
 
-/// The times of reads from memory at all places, in nanoseconds.
+/// The times of reads from the drive's memory at all places, in nanoseconds.
 #[derive(Default)]
 struct Hits {
     small: Vec<f64>,
@@ -105,7 +107,7 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<OverheadSeen, 
     })
 }
 
-/// Finds the shortest times on tracks near these.
+/// Finds the shortest times on tracks that follow these.
 fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost> {
     let mut times = Vec::new();
     for near in tracks {
@@ -122,7 +124,7 @@ fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost
     Ok(times)
 }
 
-/// Reads blocks that were just read, and blocks behind them.
+/// Times reads of blocks that were just read, and of blocks behind them.
 fn hits(survey: &mut Survey<'_, '_>, track: &Track, found: &mut Hits) -> Result<(), Lost> {
     let (block, large) = (survey.probing.block(), survey.probing.at_least(LARGE));
     for _ in 0..HITS {
@@ -132,7 +134,7 @@ fn hits(survey: &mut Survey<'_, '_>, track: &Track, found: &mut Hits) -> Result<
             survey.probing.read_sectors(start, size)?;
             times.push(survey.probing.read_sectors(start, size)?.service());
         }
-        // The second of these reads gave the drive time to read on.
+        // The second of these reads gave the drive time to read ahead.
         let behind = start + large;
         found.ahead.push(survey.probing.read_sectors(behind, block)?.service());
     }

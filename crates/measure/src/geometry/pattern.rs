@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rule behind a row of tracks: which of them share a cylinder, and after how many of them
-//! spare sectors are left out.
+//! Finds the rule behind a row of tracks: which tracks share a cylinder, and after how many tracks
+//! there are spare sectors.
 //!
 //! ```text
 //! 4 surfaces, by cylinder      t t t C t t t C t t t C ..          C once in 4
 //! 3 surfaces, ranges of 4      C C C t C C C t C C C C C C C t ..  t once in 4, but not every 3rd
 //! ```
 //!
-//! A track may be short of sectors: spares end a cylinder or a range. Where spares fill a whole
-//! track, two steps look like one, which has neither skew; such a step fits every rule.
+//! A track can be short of sectors, because spares end a cylinder or a range. If spares fill a
+//! whole track, two steps look like one step with neither skew; such a step fits every rule.
 
 use std::cmp::{Ordering, Reverse};
 
 use super::number::median;
 
-/// A rule may be wrong once in this number of steps.
+/// A rule is accepted if it is wrong in at most one step in this number.
 const WRONG: usize = 20;
-/// The least number of times that a rule must repeat.
+/// The minimum number of times that a rule must repeat.
 const REPEATED: usize = 2;
 /// The largest number of surfaces.
 pub(super) const SURFACES_MAX: usize = 32;
-/// The number of tracks in the largest group that is looked for.
+/// The number of tracks in the largest group that is considered.
 const GROUP_MAX: usize = 256;
-/// The largest number of sectors by which slips shorten a track. As few spares cannot be told from
-/// slips unless many tracks have them.
+/// The largest number of sectors by which slips shorten a track. So few spares can be told from
+/// slips only if many tracks have them.
 const SLIPPED: u64 = 2;
 /// Slips shorten fewer than one track in this number.
 const FEW: usize = 16;
@@ -33,25 +33,25 @@ const FEW: usize = 16;
 pub(super) struct Step {
     /// The angle between the first sectors of the two tracks, as a share of a turn.
     pub(super) skew: f64,
-    /// The number of sectors by which the first of the two is shorter than others.
+    /// The number of sectors by which the first of the two tracks is shorter than most.
     pub(super) short: u64,
 }
 
-/// How the tracks of a cylinder follow each other.
+/// The rule by which the tracks of a cylinder follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// All skews are equal.
     Alike,
-    /// One of the skews occurs once in `every` steps: there is no telling yet whether it begins a
-    /// cylinder or changes the head.
+    /// One of the two skews occurs once in `every` steps. Whether it belongs to a seek or to a head
+    /// switch is still open.
     Once { every: usize },
-    /// Heads change once in `range` tracks, and a group of `surfaces * range` tracks ends with a
-    /// seek.
+    /// The head changes once in `range` tracks, and each group of `surfaces * range` tracks ends
+    /// with a seek.
     BySurface { surfaces: usize, range: usize },
 }
 
 impl Rule {
-    /// Returns the number of tracks after which it repeats.
+    /// Returns the number of tracks after which the rule repeats.
     pub(super) fn group(self) -> usize {
         match self {
             Self::Alike => 1,
@@ -73,21 +73,21 @@ impl Rule {
     }
 }
 
-/// Spares at the end, or at the front, of every so many tracks.
+/// Spare sectors at the end, or at the front, of every group of `every` tracks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spares {
     /// The number of tracks from one short track to the next.
     pub(super) every: usize,
     /// The index of the first short track.
     pub(super) at: usize,
-    /// The number of sectors.
+    /// The number of spare sectors in each group.
     pub(super) sectors: u64,
-    /// Whether they are the first sectors of a group of tracks instead of the last.
+    /// Whether the spares are the first sectors of a group instead of the last.
     pub(super) is_front: bool,
 }
 
 impl Spares {
-    /// Returns the spares at the front of a track.
+    /// Returns the number of spares at the front of the track with this index.
     pub(super) fn before(self, track: usize) -> u64 {
         let is_short = (track + self.every - self.at).is_multiple_of(self.every);
         if self.is_front && is_short { self.sectors } else { 0 }
@@ -100,20 +100,20 @@ pub(super) struct Pattern {
     pub(super) rule: Rule,
     /// The index of the first track within its group.
     pub(super) phase: usize,
-    /// The skew of rare steps, and of all others.
+    /// The skews of rare steps and of usual steps, as shares of a turn.
     pub(super) rare: f64,
     pub(super) usual: f64,
-    /// The median distance of the skews from these two.
+    /// The median distance of the measured skews from these two.
     pub(super) spread: f64,
     pub(super) spares: Option<Spares>,
 }
 
-/// Returns the pattern of steps whose skews are the same if they differ by at most `apart`; `None`
-/// if no rule explains them. A sector passes in `per_sector`. Both are parts of a turn.
+/// Returns the pattern of these steps; `None` if no rule explains them. Skews that differ by at
+/// most `apart` count as equal. A sector passes in `per_sector`. Both are shares of a turn.
 ///
 /// # Complexity
-/// Every rule whose group repeats within the steps, at each phase; most are dropped after a few
-/// steps.
+/// Tries every rule whose group repeats within the steps, at each phase; most are rejected after a
+/// few steps.
 pub(super) fn pattern(steps: &[Step], apart: f64, per_sector: f64) -> Option<Pattern> {
     let spares = spares(steps);
     if steps.iter().filter(|step| step.short > SLIPPED).count() > 1 && spares.is_none() {
@@ -124,7 +124,7 @@ pub(super) fn pattern(steps: &[Step], apart: f64, per_sector: f64) -> Option<Pat
         let moved = moved(steps, spares, per_sector);
         let found = ruled(&moved, Some(spares), apart)?;
         let Rule::Alike = found.rule else { return Some(found) };
-        // Then spares alone show where groups begin.
+        // Without a second skew, only the spares show where groups begin.
         let phase = (spares.every - spares.at) % spares.every;
         let rule = Rule::Once { every: spares.every };
         let fit = Fit { rule, phase, rare: found.usual, usual: found.usual };
@@ -132,7 +132,7 @@ pub(super) fn pattern(steps: &[Step], apart: f64, per_sector: f64) -> Option<Pat
     })
 }
 
-/// Returns the steps as they would be if the data of each track began where its front spares do.
+/// Returns the steps with skews as if the data of each track began at the track's front spares.
 fn moved(steps: &[Step], spares: Spares, per_sector: f64) -> Vec<Step> {
     let before = |track: usize| tidegate_stats::float::of(spares.before(track)) * per_sector;
     let moved = |(track, step): (usize, &Step)| Step {
@@ -142,11 +142,11 @@ fn moved(steps: &[Step], spares: Spares, per_sector: f64) -> Vec<Step> {
     steps.iter().enumerate().map(moved).collect()
 }
 
-/// Returns the pattern of steps with these spares.
+/// Returns the pattern of steps, given these spares.
 fn ruled(steps: &[Step], spares: Option<Spares>, apart: f64) -> Option<Pattern> {
     let levels = levels(steps, apart);
     let (&first, others) = levels.split_first()?;
-    // The first track of a disk begins a group, unless sectors before it are hidden.
+    // The first track of a disk begins a group, unless hidden sectors precede it.
     let key = |wrong: (usize, usize), it: &Pattern| (wrong, it.phase != 0, it.rule.group());
     let mut best: Option<((usize, usize), Pattern)> = None;
     let mut is_tie = false;
@@ -179,7 +179,7 @@ fn ruled(steps: &[Step], spares: Option<Spares>, apart: f64) -> Option<Pattern> 
     (wrong * WRONG <= steps.len() && is_consistent(&pattern)).then_some(pattern)
 }
 
-/// Returns the frequent skews, the most frequent first.
+/// Returns the frequent skews, with the most frequent first.
 fn levels(steps: &[Step], apart: f64) -> Vec<f64> {
     let mut skews: Vec<f64> = steps.iter().map(|step| step.skew).collect();
     skews.sort_by(f64::total_cmp);
@@ -199,7 +199,7 @@ fn rules(steps: usize) -> Vec<Rule> {
     rules
 }
 
-/// A rule, the place of the first track, and the two skews.
+/// A rule, the index of the first track within its group, and the two skews.
 #[derive(Debug, Clone, Copy)]
 struct Fit {
     rule: Rule,
@@ -219,8 +219,8 @@ impl Fit {
     }
 }
 
-/// Returns how many steps the rule does not explain, or a number above `most`; and how many short
-/// tracks have neither skew, which explains nothing.
+/// Returns two counts: the steps that the rule does not explain (the count stops just above
+/// `most`), and the short tracks with neither skew, which neither support nor contradict a rule.
 fn wrong(steps: &[Step], fit: Fit, apart: f64, most: usize) -> (usize, usize) {
     let is_neither =
         |skew: f64| (skew - fit.rare).abs() > apart && (skew - fit.usual).abs() > apart;
@@ -238,7 +238,7 @@ fn wrong(steps: &[Step], fit: Fit, apart: f64, most: usize) -> (usize, usize) {
     (wrong, free)
 }
 
-/// Returns what [`wrong`] does for all steps, and the pattern with the skews' medians.
+/// Returns the counts of [`wrong`] over all steps, and the pattern with the medians of its skews.
 fn fitted(steps: &[Step], fit: Fit, apart: f64) -> ((usize, usize), Pattern) {
     let Fit { rule, phase, .. } = fit;
     let of = |is_rare: bool| {
@@ -255,7 +255,8 @@ fn fitted(steps: &[Step], fit: Fit, apart: f64) -> ((usize, usize), Pattern) {
     (wrong(steps, fit, apart, steps.len()), pattern)
 }
 
-/// Returns the spares that end every so many tracks; `None` if there are none, or no rule.
+/// Returns the spares that end each group of tracks; `None` if there are none, or they follow no
+/// rule.
 fn spares(steps: &[Step]) -> Option<Spares> {
     let is_short = |step: &Step| step.short > 0;
     let short = || steps.iter().enumerate().filter(|(_, step)| is_short(step));
@@ -282,7 +283,7 @@ fn spares(steps: &[Step]) -> Option<Spares> {
     })
 }
 
-/// Returns whether spares begin or end groups of tracks, and nothing smaller.
+/// Returns whether spares occur only at the beginnings or ends of whole groups of tracks.
 fn is_consistent(pattern: &Pattern) -> bool {
     let Some(spares) = pattern.spares else { return true };
     let group = pattern.rule.group();

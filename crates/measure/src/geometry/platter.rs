@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A turning platter as a host observes it: the angle at an instant.
+//! A model of a turning platter as a host observes it: gives the angle at an instant.
 //!
-//! Angles are nanoseconds of a turn from an index mark of our own choice: the clock's zero. A
-//! spindle drifts against the clock, so each block that passes near its expected time corrects the
-//! mark.
+//! Angles are in nanoseconds of a turn, from an arbitrary index mark at the clock's zero. A spindle
+//! drifts against the clock, so each block that passes near its expected time corrects the mark.
 
 use tidegate_model::Time;
 
 use super::number::{float, median};
 
-/// The part of each deviation by which the mark is corrected; it is small because some reads are
-/// late.
+/// The part of each deviation by which the mark is corrected. It is small because some completions
+/// are late.
 const BELIEF: f64 = 0.05;
 
-/// A platter.
+/// A turning platter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Platter {
-    /// A turn, in nanoseconds.
+    /// The time of a turn, in nanoseconds.
     pub(super) turn: f64,
-    /// How late the mark has become.
+    /// The lateness of the mark relative to the clock, in nanoseconds.
     late: f64,
 }
 
@@ -33,18 +32,19 @@ impl Platter {
         (float(at.ns()) - self.late).rem_euclid(self.turn)
     }
 
-    /// Returns how far the platter turns from one angle to another: less than one turn.
+    /// Returns how far the platter turns from `from` until `angle`: less than one turn.
     pub(super) fn after(&self, angle: f64, from: f64) -> f64 {
         (angle - from).rem_euclid(self.turn)
     }
 
-    /// Returns how far an angle is beyond another, the shorter way round: at most half a turn.
+    /// Returns how far `angle` is ahead of `from`, the shorter way round: at most half a turn, and
+    /// negative if it is behind.
     pub(super) fn beyond(&self, angle: f64, from: f64) -> f64 {
         let after = self.after(angle, from);
         if after > self.turn / 2.0 { after - self.turn } else { after }
     }
 
-    /// Returns the middle of angles that are not far apart; `None` without angles.
+    /// Returns the median of angles that are close together; `None` without angles.
     pub(super) fn middle(&self, angles: &[f64]) -> Option<f64> {
         let first = *angles.first()?;
         let beyond = angles.iter().map(|&angle| self.beyond(angle, first)).collect();
@@ -57,12 +57,12 @@ impl Platter {
     }
 }
 
-/// Returns how closely angles agree: the length of their mean, 0 for uniform angles and 1 for one
-/// angle.
+/// Returns how closely angles agree, as the length of their mean vector: 0 for uniform angles, 1
+/// for equal ones.
 ///
 /// # Source
-/// Rayleigh's test: of n angles that are uniform, n times the square of this is
-/// exponentially distributed with mean 1.
+/// Rayleigh's test: for n uniform angles, n times the square of this length is exponentially
+/// distributed with mean 1.
 pub(super) fn concentration(angles: &[f64], turn: f64) -> f64 {
     let directions = angles.iter().map(|angle| (angle / turn * std::f64::consts::TAU).sin_cos());
     let (sin, cos) = directions.fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1));

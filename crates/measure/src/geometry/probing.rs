@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sends one read at a time and reports when it completed; the experiments on geometry do nothing
-//! else.
+//! Sends one read at a time and reports when it completes. All experiments on geometry send their
+//! requests through it.
 //!
 //! It only reads, at multiples of the block. It counts reads, so that no experiment runs forever,
-//! and it stops between two requests if the caller asks for it.
+//! and it stops between two requests when the caller asks for it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,33 +15,33 @@ use tidegate_model::{Bytes, Lba, Op, Tag, Time};
 use super::number::float;
 use crate::subject::{Probe, Subject, SubjectError};
 
-/// The places of this number of latest requests may still be in the drive's memory.
+/// The places of this number of most recent requests may still be in the drive's memory.
 const RECENT: usize = 128;
 
-/// The drive may have read ahead this number of sectors from the beginning of a read.
+/// The number of sectors, from the beginning of a read, that the drive may have read ahead.
 const READ_ON: u64 = 8;
 
-/// The common inputs of the experiments on geometry.
+/// The means by which experiments on geometry send their reads.
 ///
 /// # Invariants
 /// - `block >= 1` and `sectors` is a multiple of it.
 pub(crate) struct Probing<'a> {
     subject: &'a mut dyn Subject,
-    /// Sectors of the target, in whole blocks.
+    /// The number of sectors of the target, rounded down to whole blocks.
     sectors: u64,
-    /// Sectors of the smallest request.
+    /// The number of sectors of the smallest request.
     block: u64,
     random: Pcg64,
     cancelled: &'a AtomicBool,
-    /// Receives how many requests an experiment has sent, about how many it will send, and the
-    /// time.
+    /// Receives the number of requests that an experiment has sent, the approximate number that it
+    /// will send, and the current time.
     progress: &'a mut dyn FnMut(u64, u64, Time),
     spent: u64,
     bounds: Bounds,
     recent: VecDeque<u64>,
 }
 
-/// The number of requests that an experiment sends.
+/// The limits on the number of requests of an experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
     /// The usual number, on a quiet host.
@@ -50,14 +50,14 @@ pub(super) struct Bounds {
     pub(super) most: u64,
 }
 
-/// Why an experiment ended before it was done.
+/// The reason why an experiment ended early.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// The target failed.
     Subject(SubjectError),
-    /// The caller stopped it.
+    /// The caller stopped the experiment.
     Cancelled,
-    /// It needed more requests than it may send.
+    /// The experiment needed more requests than it may send.
     Spent,
 }
 
@@ -67,7 +67,7 @@ impl From<SubjectError> for Stop {
     }
 }
 
-/// A result, unless the experiment was stopped.
+/// The result of a step, unless the experiment was stopped.
 pub(super) type Seen<T> = Result<T, Stop>;
 
 /// When a read was sent and when it completed.
@@ -85,8 +85,8 @@ impl Reading {
 }
 
 impl<'a> Probing<'a> {
-    /// Probes a target of `capacity` whose requests begin at multiples of `block` and have that
-    /// size or a multiple.
+    /// Prepares to probe a target of `capacity`. The requests begin at multiples of `block` and
+    /// have a multiple of that size.
     ///
     /// # Panics
     /// If a block is not a multiple of a sector.
@@ -111,7 +111,7 @@ impl<'a> Probing<'a> {
         (self.spent, self.bounds) = (0, bounds);
     }
 
-    /// Returns the number of this experiment's requests so far.
+    /// Returns the number of requests that this experiment has sent.
     pub(super) fn spent(&self) -> u64 {
         self.spent
     }
@@ -126,7 +126,7 @@ impl<'a> Probing<'a> {
         self.block
     }
 
-    /// Returns the time of the clock.
+    /// Returns the current time.
     pub(super) fn now(&self) -> Time {
         self.subject.now()
     }
@@ -136,12 +136,13 @@ impl<'a> Probing<'a> {
         sector / self.block * self.block
     }
 
-    /// Returns this number of sectors, rounded up to whole blocks.
+    /// Returns `sectors` rounded up to whole blocks.
     pub(super) fn at_least(&self, sectors: u64) -> u64 {
         sectors.next_multiple_of(self.block)
     }
 
-    /// Returns a random block from `from` on and before `to`; `from` if there is none.
+    /// Returns a random block that begins at `from` or later and before `to`; `from` if there is
+    /// none.
     pub(super) fn block_within(&mut self, from: u64, to: u64) -> u64 {
         let (first, end) = (from.div_ceil(self.block), to / self.block);
         if end <= first {
@@ -165,7 +166,7 @@ impl<'a> Probing<'a> {
         self.read_sectors(start, self.block)
     }
 
-    /// Reads `sectors` sectors and waits for them.
+    /// Reads `sectors` sectors and waits for the completion.
     pub(super) fn read_sectors(&mut self, start: u64, sectors: u64) -> Seen<Reading> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Stop::Cancelled);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds the order in which a disk serves the requests it holds, from the times of its batches.
 //!
-//! One request at a time does not show the order. But when everything else about the disk is known,
-//! the medians of b(i) follow from the order: each order is simulated, and the one with the most
-//! similar medians is chosen. Requests that are sent at once wait equally long, so ageing and
-//! bounds on starvation do not show, and `satf-aging` cannot be distinguished from `satf`.
+//! With one request at a time, the order does not show. But if everything else about the disk is
+//! known, the medians of b(i) depend only on the order. Each order is therefore simulated, and the
+//! one with the most similar medians is chosen. Requests that are sent together have waited equally
+//! long, so ageing and bounds on starvation have no effect, and `satf-aging` cannot be
+//! distinguished from `satf`.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -19,7 +20,7 @@ use crate::kind::Kind;
 use crate::places::Places;
 use crate::subject::{SimulatedSubject, Subject as _};
 
-/// The orders that batches can distinguish.
+/// The orders that the times of batches can distinguish.
 const ORDERS: [Scheduler; 6] = [
     Scheduler::Fifo,
     Scheduler::Sstf,
@@ -28,17 +29,18 @@ const ORDERS: [Scheduler; 6] = [
     Scheduler::Satf,
     Scheduler::ScanSstf,
 ];
-/// The number of batches of each size that are simulated.
+/// The number of simulated batches of each size.
 const BATCHES: u32 = 300;
 /// The level of the median, in ppm.
 pub(super) const MEDIAN_PPM: u32 = 500_000;
 
-/// An order, and how far its batch times are from the measured ones.
+/// An order, and how far the batch times under it are from the measured ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSeen {
     /// The order.
     pub scheduler: Scheduler,
-    /// The mean distance of its medians, in millionths of the measured ones.
+    /// The mean distance of its simulated medians from the measured ones, in millionths of the
+    /// latter.
     pub apart_ppm: u64,
 }
 
@@ -49,14 +51,14 @@ impl QueueSeen {
     }
 }
 
-/// Returns all orders, the nearest to `measured` first, on a disk that is otherwise `disk`; `None`
+/// Simulates `disk` with each order and returns the orders, the nearest to `measured` first; `None`
 /// if the table has no medians or only batches of one request.
 ///
 /// It compares batches of 2, 4, 8 .. requests at random places.
 ///
 /// # Assumptions
-/// `disk` reads like the measured one. If the second order is as near as the first, the measurement
-/// does not show which it is.
+/// `disk` reads like the measured one, apart from the order. If the second order is as near as the
+/// first, the measurement does not show which of them the disk uses.
 pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSeen>> {
     let level = MeasuredTable::LEVELS_PPM.iter().position(|&level| level == MEDIAN_PPM)?;
     let medians = measured.quantiles_ns.get(level)?;
@@ -83,10 +85,10 @@ pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSee
     Some(seen)
 }
 
-/// Returns the medians of batches of these sizes on a disk of this depth.
+/// Returns the medians of simulated batches of these sizes on a disk of this depth.
 ///
-/// As in the profiler's rounds, a batch of any other size precedes each of them: where the heads
-/// are after many requests depends on the order in which the disk served them.
+/// As in the profiler's rounds, a batch of random size precedes each of them: the position of the
+/// heads after many requests depends on the order in which the disk served them.
 pub(super) fn batches(
     disk: &Mechanics,
     places: Places,

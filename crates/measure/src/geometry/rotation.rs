@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `rotation`: finds how long a turn takes, or that nothing rotates.
 //!
-//! A disk that has just read a block reaches the one before it a little less than a turn later. Two
-//! such distances in one place give the time of a turn and of a sector. The same neighbourhoods are
-//! then read again after longer and longer times: on a disk they pass at whole multiples of the
-//! turn, so each doubling halves the uncertainty. Reads elsewhere fill the time; they also
-//! distinguish a disk from a device whose every read takes equally long.
+//! A disk that has just read a block reaches the preceding block a little less than a turn later.
+//! Two such distances at one place give the time of a turn and of a sector. The same places are
+//! then visited again after longer and longer times. On a disk, the block passes at whole multiples
+//! of the turn, so each doubling of the time halves the uncertainty. Reads elsewhere fill the time
+//! between visits. They also distinguish a disk from a device whose reads all take equally long.
 //!
 //! # Source
 //! Worthington, Ganger, Patt and Wilkes, On-line extraction of SCSI disk drive parameters,
@@ -20,25 +20,25 @@ use super::platter::{Platter, concentration};
 use super::probing::{Bounds, Probing, Seen, Stop};
 use crate::subject::TrialResult;
 
-/// Requests of the experiment.
+/// The number of requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
 
 /// The number of places whose neighbourhood is read backwards.
 const PLACES: usize = 24;
 /// The number of these places that are visited repeatedly.
 const VISITED: usize = 8;
-/// The number of reads elsewhere before each round of visits; a round visits each of the `VISITED`
+/// The number of reads elsewhere before each round of visits. A round visits each of the `VISITED`
 /// places once.
 const BETWEEN: [u32; 11] = [0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// The sectors from one read back to the next: a short and a long step.
+/// The distance in sectors from one read back to the next: a short and a long step.
 const STEPS: [u64; 2] = [4, 32];
 /// The number of times that both steps are made in each place.
 const PAIRS: usize = 3;
 
-/// The range in which a disk's turn lies, in nanoseconds.
+/// The plausible range of a disk's turn, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// The minimum agreement of the visits. If there is no rotation, the 88 visits agree this closely
-/// with a probability below 10^-18.
+/// The minimum agreement of the visits. Without rotation, the 88 visits agree this closely with a
+/// probability below 10^-18.
 const AGREE_MIN: f64 = 0.7;
 /// The maximum agreement of reads at random places.
 const ANYWHERE_MAX: f64 = 0.5;
@@ -48,46 +48,47 @@ const ANYWHERE_MAX: f64 = 0.5;
 pub struct Rotation {
     /// How long it takes, in picoseconds.
     pub turn_ps: u64,
-    /// How much the places disagree on its duration, in parts per billion.
+    /// The uncertainty of the duration, from the disagreement of the places, in parts per billion.
     pub unsure_ppb: u64,
-    /// The median lateness of a completion.
+    /// The median deviation of a completion from its expected time.
     pub noise_ns: u64,
-    /// How closely the visits to a place agree on its angle, in millionths: 0 if nothing rotates.
+    /// How closely the visits to a place agree on its angle, in millionths: near 0 if nothing
+    /// rotates.
     pub agreement_ppm: u64,
-    /// How closely reads of random places agree on an angle, in millionths. On a disk they do not:
-    /// the value is near 0.
+    /// How closely reads of random places agree on an angle, in millionths: near 0 on a disk.
     pub anywhere_ppm: u64,
     /// The number of reads that the measurement took.
     pub requests: u64,
 }
 
 impl Rotation {
-    /// Returns a turn in nanoseconds.
+    /// Returns the time of a turn in nanoseconds.
     pub(super) fn turn(&self) -> f64 {
         float(self.turn_ps) / 1e3
     }
 
-    /// Returns the turns per minute, rounded to the nearest.
+    /// Returns the number of turns per minute, rounded to the nearest.
     pub fn rpm(&self) -> u64 {
         whole(60e12 / float(self.turn_ps.max(1)))
     }
 }
 
-/// Why no rotation was found.
+/// The reason why no rotation was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NoRotation {
-    /// The caller stopped the experiment.
+    /// The caller stopped the experiment, or it needed more requests than it may send.
     #[error("stopped before anything was seen")]
     Cancelled,
-    /// The target is too small.
+    /// The target has too few sectors.
     #[error("a target of {sectors} sectors is too small to show a rotation")]
     Small {
-        /// Its sectors.
+        /// The number of sectors of the target.
         sectors: u64,
     },
-    /// Adjacent reads are too quick for a disk, which needs a turn for each.
+    /// Reads of adjacent blocks, from back to front, are too quick for a disk, which needs a turn
+    /// for each.
     #[error(
         "nothing turns, or memory answers: the block before one just read came back after \
          {gap_ns} ns, a disk would take a turn; if it is a disk, switch off what it keeps of \
@@ -116,19 +117,19 @@ pub enum NoRotation {
     },
 }
 
-/// A place that was read backwards.
+/// A place from which blocks were read backwards.
 #[derive(Debug, Clone)]
 struct Place {
-    /// Where it was read last.
+    /// The block of the last read backwards.
     at: u64,
     /// When that read completed.
     done: Time,
-    /// The times of a turn and of a sector, as the steps show them.
+    /// The times of a turn and of a sector, in nanoseconds, as derived from the steps.
     turn: f64,
     sector: f64,
-    /// The median time of the short steps.
+    /// The median time of the short steps, in nanoseconds.
     gap: f64,
-    /// Later visits: (time since `done`, sectors before `at`).
+    /// Later visits: (time since `done` in nanoseconds, sectors before `at`).
     visits: Vec<(f64, u64)>,
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn rotation(probing: &mut Probing<'_>) -> TrialResult<Result<Rotation
     }
 }
 
-/// Returns the number of sectors that a place needs below it.
+/// Returns the number of sectors that a place needs in front of it.
 fn room(probing: &Probing<'_>) -> u64 {
     let steps: u64 = STEPS.iter().map(|&step| probing.at_least(step)).sum();
     let visits = u64::try_from(BETWEEN.len()).expect("a few");
@@ -176,7 +177,7 @@ fn seen(probing: &mut Probing<'_>) -> Seen<Result<Rotation, NoRotation>> {
             anywhere.push(probing.read(start)?.done);
         }
         visit(probing, &mut places)?;
-        // One turn alone would show no more than the steps did.
+        // A time of only one turn would show no more than the steps did.
         if round > 0 {
             let turn = middle(estimates.iter().copied());
             estimates = places.iter().map(|place| refined(place, turn)).collect();
@@ -189,7 +190,7 @@ fn middle(numbers: impl Iterator<Item = f64>) -> f64 {
     median(numbers.collect()).expect("some places")
 }
 
-/// Reads a random place and then backwards from it.
+/// Reads a random block, and then blocks backwards from it.
 fn backwards(probing: &mut Probing<'_>) -> Seen<Place> {
     let room = room(probing);
     let mut at = probing.block_within(room, probing.sectors());
@@ -210,7 +211,7 @@ fn backwards(probing: &mut Probing<'_>) -> Seen<Place> {
     Ok(Place { at, done, turn, sector, gap: short, visits: Vec::new() })
 }
 
-/// Reads the block before the last one, in each place.
+/// At each place, reads the block before the one that was read last.
 fn visit(probing: &mut Probing<'_>, places: &mut [Place]) -> Seen<()> {
     let block = probing.block();
     for place in places {
@@ -221,7 +222,7 @@ fn visit(probing: &mut Probing<'_>, places: &mut [Place]) -> Seen<()> {
     Ok(())
 }
 
-/// Returns the turn that the last visit shows, given that it is about `turn`.
+/// Returns the time of a turn that the last visit shows, given that it is about `turn`.
 fn refined(place: &Place, turn: f64) -> f64 {
     let &(time, back) = place.visits.last().expect("it was visited");
     let whole_turns = time + float(back) * place.sector;
@@ -258,7 +259,7 @@ fn verdict(
     })
 }
 
-/// Returns how late each visit of a place was relative to the others.
+/// Returns the deviation of each visit of a place from the median of its visits.
 fn lateness(place: &Place, turn: f64) -> Vec<f64> {
     let platter = Platter::new(turn);
     let angles = place.visits.iter().map(|&(time, back)| time + float(back) * place.sector);

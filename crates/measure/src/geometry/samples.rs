@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The places at which the sectors of a track were counted: zones are made from them, and places
-//! that do not fit the others are measured again.
+//! The places at which the sectors of a track were counted. Zones are made from these places, and
+//! places that do not match the others are measured again.
 
 use super::lost::Lost;
 use super::tracks::Survey;
 
-/// Tracks belong to one zone if their numbers of sectors differ by less than this part.
+/// Tracks belong to one zone if their numbers of sectors differ by at most this part (1/250).
 const ALIKE: u64 = 250;
-/// The number of tracks below a place at which it is measured again.
+/// The distance, in tracks below a place, at which the place is measured again.
 const BESIDE: u64 = 7;
-/// Numbers of sectors that differ by less than this part may be those of a short track and a usual
-/// one.
+/// If two numbers of sectors differ by at most this part (1/64), one may belong to a short track of
+/// the same zone.
 pub(super) const CLOSE: u64 = 64;
-/// Numbers of sectors that pass in a turn are equal if they differ by less than this part.
+/// Two numbers of sectors that pass in a turn count as equal if they differ by less than this part.
 const PASSING_ALIKE: f64 = 0.001;
 
-/// A place and the sectors of its tracks.
+/// A place, and the number of sectors of the tracks there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) at: u64,
     pub(super) sectors: u64,
-    /// How many sectors pass in a turn, once it was measured.
+    /// The number of sectors that pass in a turn there; `None` until it is measured.
     pub(super) passing: Option<f64>,
-    /// Whether its sectors were counted, and not only matched with one of two numbers.
+    /// Whether the sectors were counted; false if they were only matched with a known number.
     pub(super) is_exact: bool,
 }
 
@@ -40,8 +40,8 @@ pub(super) fn is_alike(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= one.max(other) / ALIKE
 }
 
-/// Measures a place again if it differs from neighbours that agree, and compares neighbours that
-/// differ a little: short tracks are perhaps taken for the usual ones.
+/// Measures a place again if it differs from two neighbours that agree, and compares neighbours
+/// that differ a little: a short track may have been taken for a usual one.
 pub(super) fn doubt(survey: &mut Survey<'_, '_>, samples: &mut [Sample]) -> Result<(), Lost> {
     for middle in 1..samples.len().saturating_sub(1) {
         let [before, here, after] = [middle - 1, middle, middle + 1].map(|index| samples[index]);
@@ -57,8 +57,8 @@ pub(super) fn doubt(survey: &mut Survey<'_, '_>, samples: &mut [Sample]) -> Resu
     Ok(())
 }
 
-/// Gives two places the larger number of sectors if their numbers differ a little, but equally many
-/// sectors pass in a turn at both.
+/// If the two places differ a little in their numbers of sectors, but equally many sectors pass in
+/// a turn, sets both to the larger number.
 fn compare(survey: &mut Survey<'_, '_>, pair: &mut [Sample]) -> Result<(), Lost> {
     let [one, other] = [pair[0], pair[1]];
     let most = one.sectors.max(other.sectors);
@@ -74,8 +74,8 @@ fn compare(survey: &mut Survey<'_, '_>, pair: &mut [Sample]) -> Result<(), Lost>
     Ok(())
 }
 
-/// Returns the place `at` with the figures of one of two others, if as many sectors pass in a turn
-/// there.
+/// Returns the place `at` with the figures of the one of the `ends` where equally many sectors pass
+/// in a turn; `None` if neither can be chosen.
 pub(super) fn either(
     survey: &mut Survey<'_, '_>,
     at: u64,
@@ -86,7 +86,7 @@ pub(super) fn either(
     Ok(found.map(|index| Sample { at, is_exact: false, ..ends[index] }))
 }
 
-/// Measures how many sectors pass in a turn at a place, unless the host is noisy.
+/// Measures how many sectors pass in a turn at a place; does nothing on a noisy host.
 pub(super) fn measured(survey: &mut Survey<'_, '_>, sample: Sample) -> Result<Sample, Lost> {
     if survey.is_noisy || sample.passing.is_some() {
         return Ok(sample);
@@ -95,8 +95,8 @@ pub(super) fn measured(survey: &mut Survey<'_, '_>, sample: Sample) -> Result<Sa
     Ok(Sample { passing, ..sample })
 }
 
-/// Measures places again that differ from both neighbouring zones, if those are alike: a short
-/// track was perhaps taken for the usual one. Each is measured some tracks below.
+/// Measures the places of a zone again if both neighbouring zones are alike: a short track may have
+/// been taken for a usual one. Each place is measured 7 tracks lower.
 pub(super) fn islands(survey: &mut Survey<'_, '_>, all: &mut [Sample]) -> Result<(), Lost> {
     let zones: Vec<(usize, usize)> = all
         .chunk_by(|one, next| is_alike(one.sectors, next.sectors))
@@ -119,8 +119,8 @@ pub(super) fn islands(survey: &mut Survey<'_, '_>, all: &mut [Sample]) -> Result
     Ok(())
 }
 
-/// Drops places that differ from close neighbours on both sides: there the search for a track
-/// crossed the boundary, or erred.
+/// Drops places that differ from close neighbours on both sides. There the search for a track
+/// crossed a boundary or failed.
 pub(super) fn without_lonely(all: &[Sample], limit: u64) -> Vec<Sample> {
     let is_lonely = |index: usize| {
         let [low, here, high] = [index - 1, index, index + 1].map(|index| all[index]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
+//! The experiment `seek-curve`: measures how long the heads take from one cylinder to another.
 //!
-//! Seeks go from tracks near the outer edge inwards, over distances that grow by a factor. The time
-//! of a seek is the shortest time from a read on one track to a read on the other, minus the
-//! shortest time between two reads on one track. In the first zone the layout says where a cylinder
-//! is; further in, a track must be found first. The same tracks show how long a head switch takes,
-//! and whether the drive begins a read of many sectors in the middle of the read.
+//! Seeks go inwards from tracks near the outer edge, over distances that grow by a constant factor.
+//! The time of a seek is the shortest time from a read on one track to a read on the other, minus
+//! the shortest time between two reads on one track. In the first zone, the layout gives the
+//! position of a cylinder; further in, a track must be searched for. The same tracks show how long
+//! a head switch takes, and whether the drive can begin a long read in its middle.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
@@ -23,37 +23,37 @@ use super::transfer::beyond_half_way;
 use super::zones::ZoneMap;
 use crate::subject::TrialResult;
 
-/// Requests of the experiment.
+/// The number of requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 9_500, most: 18_000 };
 
-/// Bisections for each distance: on a quiet host, and on a noisy one.
+/// The number of bisections for each distance: on a quiet host, and on a noisy one.
 const REPEATS: [usize; 2] = [3, 5];
-/// Bisections of the shortest time, which is subtracted from all other times.
+/// The number of bisections for the shortest time, which is subtracted from all other times.
 const REPEATS_LEAST: usize = 7;
-/// Pairs of cylinders that show whether a read begins in its middle.
+/// The number of pairs of cylinders that show whether a read can begin in its middle.
 const PAIRS: u32 = 12;
-/// Seeks leave out the last cylinders: one in this number of all.
+/// Seeks do not go to the last cylinders, which are this part (1/2,000) of all.
 const LAST_PART: u32 = 2_000;
-/// Each distance is this factor longer than the one before.
+/// The factor by which each distance is longer than the previous one.
 const FACTOR: f64 = 1.27;
 
-/// How long a seek takes over a distance.
+/// The time of a seek over one distance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekPoint {
     /// The distance in cylinders; in tracks if cylinders could not be identified.
     pub cylinders: u32,
-    /// Part of the target's sectors in between, in millionths.
+    /// The share of the target's sectors that the seek passes, in millionths.
     pub share_ppm: u64,
-    /// The time beyond the shortest time of a read.
+    /// The time in excess of the shortest time of a read, in nanoseconds.
     pub ns: u64,
-    /// The median spread of its measurements.
+    /// The median deviation of its measurements, in nanoseconds.
     pub unsure_ns: u64,
 }
 
 /// The results of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekSeen {
-    /// In order of distance.
+    /// The measured seeks, in order of distance.
     pub points: Vec<SeekPoint>,
     /// Distances at which the measurements were inconsistent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,15 +64,15 @@ pub struct SeekSeen {
     /// The time to another head of the same cylinder; `None` if cylinders could not be identified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch_ns: Option<u64>,
-    /// Whether every other cylinder goes from the last head to the first; `None` if head switches
-    /// are too short to show it.
+    /// Whether the layout is serpentine: tracks run from the last head to the first in every other
+    /// cylinder. `None` if head switches are too short to show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_serpentine: Option<bool>,
-    /// Whether a read begins in its middle if the head arrives there; `None` if that could not be
-    /// determined.
+    /// Whether the drive begins a read in its middle if the head arrives there; `None` if that
+    /// could not be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency: Option<bool>,
-    /// Times that were predicted from all this and then measured.
+    /// The results of checking predictions from these figures; `None` without a curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<HeldOut>,
     /// The number of reads that the measurement took.
@@ -86,8 +86,8 @@ impl SeekSeen {
     }
 }
 
-/// Measures seeks on a disk whose zones are known. The cost of a read from memory, if known, helps
-/// to recognise reads from memory.
+/// Measures seeks on a disk whose zones are known. The cost of a read from the drive's memory, if
+/// known, helps to recognise reads that memory answered.
 ///
 /// # Errors
 /// If the target fails.
@@ -144,7 +144,7 @@ fn seen(
     Ok(found)
 }
 
-/// Returns the median of the shortest times that some bisections find, and their spread.
+/// Returns the median of the shortest times of several bisections, and their median deviation.
 fn least_of(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,
@@ -155,7 +155,7 @@ fn least_of(
     for _ in 0..repeats {
         times.extend(survey.least(&mut |survey| home.pair(survey, target))?);
     }
-    // A single result may be chance.
+    // A single result could be wrong by chance.
     if times.len() < 2 {
         return Ok(None);
     }
@@ -164,9 +164,10 @@ fn least_of(
     Ok(Some((middle, spread.unwrap_or(0.0))))
 }
 
-/// Finds out which track of the neighbouring cylinder is under the same head: the one with the same
-/// number, or the last one. The latter is reached sooner where a head switch takes longer than a
-/// seek to the next cylinder. `home` takes over the layout that was found.
+/// Finds out whether the layout is serpentine: then the last track of the next cylinder, not its
+/// first, is under the same head as the first track of this one. Reaching the track under the other
+/// head takes longer if a head switch takes longer than a seek to the next cylinder. Sets the
+/// layout of `home` accordingly; `None` if the times do not differ enough.
 fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, Lost> {
     let Some(last) = home.last_head() else { return Ok(None) };
     let mut times = [None; 2];
@@ -208,7 +209,7 @@ fn point(
     };
     let repeats = REPEATS[usize::from(survey.is_noisy)];
     let Some((time, spread)) = least_of(survey, home, &target, repeats)? else { return Ok(None) };
-    // A track with fewer sectors needs more time for a block.
+    // On a track with fewer sectors, a block takes longer to pass.
     let turn = survey.platter.turn;
     let outermost = map.zone.first().map_or(sectors, |zone| u64::from(zone.sectors_per_track));
     let block = turn / float(sectors) - turn / float(outermost);
@@ -221,8 +222,8 @@ fn point(
     }))
 }
 
-/// Returns whether reads begin in their middle: measured on pairs of neighbouring cylinders, each
-/// once, because blocks that were read are in memory afterwards.
+/// Returns whether reads can begin in their middle; `None` with fewer than 3 results. Each pair of
+/// neighbouring cylinders is used once, because blocks that were read are in memory afterwards.
 fn zero_latency(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that was found out about a hard disk.
+//! All results about a hard disk.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,15 @@ use super::zones::ZoneMap;
 /// found nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// Sectors of the smallest request that was used.
+    /// The number of sectors of the smallest request that was used.
     pub block: u64,
-    /// How fast it turns.
+    /// The time of a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
     /// The fixed cost of a read, without seek and rotational delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<OverheadSeen>,
-    /// The positions of its zones.
+    /// The zones and the order of tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneMap>,
     /// The times of seeks.

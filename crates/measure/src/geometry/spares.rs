@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many sectors are left out as spares, zone by zone.
+//! Measures how many sectors are left out as spares in each zone.
 //!
 //! The tracks of the first zone show after how many tracks spares come; each zone has its own
-//! number of spare sectors. In each zone one short track is found by halving: up to it, tracks
-//! begin where tracks of full length would.
+//! number of spare sectors. In each zone, one short track is found by bisection: up to that track,
+//! tracks begin where tracks of full length would.
 
 use super::lost::Lost;
 use super::number::{float, whole};
@@ -12,15 +12,15 @@ use super::tracks::{Survey, Track};
 use super::walk::Walk;
 use super::zones::ZoneSeen;
 
-/// If each track has spares, they are fewer than one in this number of its sectors.
+/// If each track has spares, they are less than this part (1/16) of its sectors.
 const SPARED: u64 = 16;
-/// The number of tracks that are tried.
+/// The number of places that are tried in a zone.
 const TRIES: u64 = 6;
-/// Groups further on, counted from the first, that must begin where its length predicts.
+/// The groups, counted from the first, whose beginnings must match the prediction.
 const FURTHER: [u64; 2] = [2, 5];
 
-/// Measures the spares of each zone and notes them there. Returns whether all zones have them as
-/// the rule says.
+/// Measures the spares of each zone and stores them in `zones`. Returns whether all zones follow
+/// the rule of the first one.
 pub(super) fn spares(
     survey: &mut Survey<'_, '_>,
     tracks: &mut TracksSeen,
@@ -47,8 +47,9 @@ pub(super) fn spares(
     Ok(true)
 }
 
-/// Returns the spares of a zone that ends at a sector, once two places agree; `None` if they do
-/// not, or if the zone has none where the rule has. `known` is what the rule showed there.
+/// Returns the number of spares of a zone that ends before `end`, once two places agree. `None` if
+/// they do not agree, or if the zone has no spares although the rule requires them. `known` is the
+/// number that the rule showed in this zone, if any.
 fn of_zone(
     survey: &mut Survey<'_, '_>,
     tracks: &TracksSeen,
@@ -62,8 +63,7 @@ fn of_zone(
     let start = zone.start + zone.unsure;
     let mut seen: Vec<u32> = known.into_iter().collect();
     for part in 1..=TRIES {
-        // If a zone is shorter than the uncertainty of its boundary, all places are at its
-        // beginning.
+        // If a zone is shorter than the uncertainty of its boundary, `near` is always `start`.
         let near = start + end.saturating_sub(start) * part / (TRIES + 2);
         let track = survey.track_near(near)?.filter(|track| track.sectors == length);
         let Some(track) = track.filter(|track| track.begin > start) else { continue };
@@ -79,13 +79,13 @@ fn of_zone(
         }
     }
     let Some(every) = tracks.spares_every else { return Ok(Some(0)) };
-    // A zone that is too small to tell is like the first.
+    // A zone that is too small for a measurement gets the spares of the first zone.
     let is_small = u64::from(every + 2) * length > end - start;
     Ok(tracks.spares.filter(|_| is_small))
 }
 
-/// Returns by how many sectors a track is longer than its data, and `false`, because one place is
-/// not enough to be sure; `None` if the number is implausible.
+/// Returns by how many sectors a track is longer than its data. The flag is `false`, because a
+/// single place is not reliable enough. `None` if the number is implausible.
 fn of_each_track(survey: &mut Survey<'_, '_>, track: &Track) -> Result<Option<(u32, bool)>, Lost> {
     survey.forget()?;
     let walk = Walk::from(survey, track)?;
@@ -95,8 +95,8 @@ fn of_each_track(survey: &mut Survey<'_, '_>, track: &Track) -> Result<Option<(u
     Ok(spares.and_then(|it| u32::try_from(it).ok()).map(|it| (it, false)))
 }
 
-/// Returns how many sectors a group of tracks leaves out, and whether groups further on begin where
-/// they must; `None` if the zone ends before, or no track is short. Spares may be more than a
+/// Returns how many sectors a group of tracks leaves out, and whether later groups begin as
+/// predicted. `None` if the zone ends too early, or no track is short. Spares can be more than a
 /// track, so the data from one short track to the next is counted.
 fn of_group(
     survey: &mut Survey<'_, '_>,
@@ -117,9 +117,9 @@ fn of_group(
     Ok(spares.map(|spares| (spares, is_sure)))
 }
 
-/// Returns where the track behind the next short one begins. The search starts at `from`, where a
-/// track like `track` begins. `None` if none of the next `every` tracks is short, or the zone ends
-/// before.
+/// Returns the beginning of the track after the next short one. The search starts at `from`, where
+/// a track of full length begins. `None` if none of the next `every` tracks is short, or the zone
+/// ends too early.
 fn behind_short(
     survey: &mut Survey<'_, '_>,
     track: &Track,
@@ -151,7 +151,7 @@ fn behind_short(
 fn begins(survey: &mut Survey<'_, '_>, like: &Track, begin: u64) -> Result<bool, Lost> {
     let block = survey.probing.block();
     let per_sector = like.per_sector(survey.platter.turn);
-    // Downwards, because blocks behind one that was read may be in memory.
+    // Reads go downwards, because blocks behind one that was read may be in memory.
     let mut above = Vec::new();
     for beside in [2, 1, 0] {
         let start = begin.next_multiple_of(block) + beside * block;

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds where consecutive tracks begin, and hence how many sectors they have.
+//! Finds where consecutive tracks begin, and from this how many sectors they have.
 //!
-//! The beginning of each track is known to lie between two blocks. Nearly all tracks of a zone are
-//! equally long, so the beginnings of two tracks that are n apart bound the length to an n-th of
-//! their uncertainty: the length becomes exact even with blocks of several sectors. Some tracks are
-//! a little shorter, because spare sectors end a cylinder or sectors were slipped; there the search
+//! For each track, two blocks are known between which it begins. Nearly all tracks of a zone are
+//! equally long. So if two beginnings are n tracks apart, the uncertainty of the length is an n-th
+//! of theirs, and the length becomes exact even with blocks of several sectors. Some tracks are
+//! slightly shorter, because spare sectors end a cylinder or sectors were slipped; there the search
 //! starts again.
 
-/// A known length is accepted when the uncertainty is less than this part of it.
+/// A known length is accepted if the uncertainty is at most this part (1/100) of it.
 const CLOSE: u64 = 100;
 
-/// A track may be shorter than others by this part of its length.
+/// A track can be shorter than others by this part (1/64) of its length.
 const SHORTER: u64 = 64;
 
-/// Where a track begins: after sector `off`, and not after the last sector of the block at `on`.
-/// The drive may read either part of a block on two tracks first, so such a block may seem to be on
-/// either.
+/// The limits on where a track begins: after sector `off`, and no later than the last sector of the
+/// block at `on`. If a block is on two tracks, the drive may read either part first, so the block
+/// can seem to be on either.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) off: u64,
     pub(super) on: u64,
 }
 
-/// The beginnings of consecutive tracks, from the highest down.
+/// The beginnings of consecutive tracks, in descending order.
 #[derive(Debug, Clone)]
 pub(super) struct TrackStarts {
     block: u64,
-    /// The first and the last sector with which each may begin.
+    /// The first and the last sector at which each track can begin.
     begins: Vec<(u64, u64)>,
-    /// The limits on the number of sectors of a track.
+    /// The limits on the number of sectors of a track that is not short.
     least: u64,
     most: u64,
 }
 
 impl TrackStarts {
-    /// Returns an empty list, for tracks whose length lies between these limits.
+    /// Returns an empty list for tracks whose length is within these limits.
     pub(super) fn new((least, most): (u64, u64), block: u64) -> Self {
         Self { block, begins: Vec::new(), least, most }
     }
@@ -48,21 +48,22 @@ impl TrackStarts {
         }
         self.begins.push((first, last));
         if self.least > self.most && self.begins.len() > 1 {
-            // One of the tracks is shorter: the earlier limits hold for the others, or nearly so.
+            // One of the tracks is shorter. The earlier limits hold for the others, apart from a
+            // small margin.
             let shorter = self.most.div_ceil(SHORTER);
             (self.least, self.most) = (self.most - shorter, self.least + shorter);
             self.begins = vec![(first, last)];
         }
     }
 
-    /// Forgets the beginnings so far, but not the lengths of tracks. Returns the largest length.
+    /// Drops the beginnings so far, but keeps the limits on the length. Returns the largest length.
     pub(super) fn anew(&mut self) -> u64 {
         self.begins.clear();
         self.most
     }
 
-    /// Returns the two blocks between which the next track below begins; the first certainly
-    /// belongs to it.
+    /// Returns the first sectors of two blocks between which the next track below begins. The first
+    /// of them is certainly on that track.
     pub(super) fn below(&self) -> Option<(u64, u64)> {
         let &(first, last) = self.begins.last()?;
         let top = last.checked_sub(self.least)?.next_multiple_of(self.block);
@@ -70,8 +71,8 @@ impl TrackStarts {
         Some((top, bottom.min(top)))
     }
 
-    /// Returns where the lowest track begins; `None` if tracks of one length cannot begin like
-    /// that.
+    /// Returns where the lowest track begins; `None` if tracks of equal length cannot begin at
+    /// these places.
     pub(super) fn begin(&self) -> Option<u64> {
         if self.least > self.most {
             return None;
@@ -84,7 +85,8 @@ impl TrackStarts {
         (low <= high).then(|| u64::midpoint(low, high))
     }
 
-    /// Returns the only known length within the limits, if the limits are close.
+    /// Returns the length in `known` that is within the limits, if it is the only one and the
+    /// limits are close together.
     pub(super) fn known(&self, known: &[u64]) -> Option<u64> {
         let is_close = self.most.checked_sub(self.least)? * CLOSE <= self.least;
         let mut left = known.iter().filter(|&&length| (self.least..=self.most).contains(&length));
@@ -92,8 +94,8 @@ impl TrackStarts {
         first.copied().filter(|_| is_close && second.is_none())
     }
 
-    /// Returns the length, if the limits leave only one and the lowest beginning is known as
-    /// precisely as blocks allow.
+    /// Returns the length if the limits leave only one, and the beginning of the lowest track is
+    /// known to within a block.
     pub(super) fn exact(&self, edge: Edge) -> Option<u64> {
         (self.least == self.most && edge.on - edge.off <= self.block).then_some(self.least)
     }
@@ -103,15 +105,16 @@ impl TrackStarts {
 mod tests {
     use super::*;
 
-    /// Tracks of 783 sectors, read in blocks of 8: few tracks begin with a block, but together they
-    /// determine the length. Blocks on two tracks seem to be on one or the other alternately.
+    /// Uses tracks of 783 sectors in blocks of 8: few tracks begin with a block, but together they
+    /// determine the length. Blocks on two tracks seem to be on either track alternately.
     #[test]
     fn blocks_of_several_sectors_tell_the_length_in_the_end() {
         let mut starts = TrackStarts::new((750, 800), 8);
         let mut lengths = Vec::new();
         for track in 0..40 {
             let begin = 1_000_003 - 783 * track;
-            // The first block with a part on the track, or the first that lies entirely on it.
+            // The first block that is partly on the track, or the first that is entirely on it, by
+            // turns.
             let on = (begin - 7_u64 * (track % 2)).div_ceil(8) * 8;
             let edge = Edge { off: on - 8, on };
             starts.add(edge);
@@ -121,7 +124,7 @@ mod tests {
         assert_eq!(lengths.last(), Some(&Some(783)));
     }
 
-    /// A track that is shorter by 1 widens the limits, and the next ones narrow them again.
+    /// A track that is shorter by 1 widens the limits, and the following tracks narrow them again.
     #[test]
     fn a_shorter_track_begins_a_new_ladder() {
         let mut starts = TrackStarts::new((90, 110), 1);

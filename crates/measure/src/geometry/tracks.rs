@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds a track: where it begins, how many sectors it has, at which angles they lie.
+//! Finds a track: where it begins, how many sectors it has, and the angles of its sectors.
 //!
 //! ```text
 //! angle          /  <- a track: a turn for its sectors
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The search always goes backwards: blocks behind one that was read may be in the drive's memory,
-//! blocks before it are not. One read is enough for a block that lies on the line of its
-//! neighbours; a block that misses it is read again beside it, because some completions are late.
+//! but blocks before it are not. One read is enough for a block on the line of its neighbours. If a
+//! block misses the line, a block next to it is read as well, because some completions are late.
 
 use super::line::BlockLine;
 use super::number::{float, floor, median, whole};
@@ -24,31 +24,31 @@ use super::track_starts::{Edge, TrackStarts};
 
 /// The distance in sectors between the first two blocks of a line.
 const FIRST: u64 = 16;
-/// A block may miss its line by this part of a turn, or by this multiple of a completion's largest
-/// lateness if that is less. On a quiet host, this is less than any skew.
+/// A block can miss its line by this part of a turn, or by `TOLERANCE_OF_LATE` times the largest
+/// lateness of a completion if that is less. On a quiet host, this is less than any skew.
 const TOLERANCE: f64 = 0.05;
 const TOLERANCE_OF_LATE: f64 = 4.0;
-/// Few completions are later than this multiple of the noise; it is limited to the range `LATE`, in
-/// turns.
+/// Few completions are later than this multiple of the noise. The result is limited to the range
+/// `LATE`, in turns.
 const NOISE: f64 = 8.0;
 const LATE: std::ops::Range<f64> = 0.004..0.1;
-/// Noise matters from this part of a turn on.
+/// The host counts as noisy if the noise exceeds this part of a turn.
 const NOISY: f64 = 0.0003;
 /// A line is long enough when it covers this part of a turn.
 const REACH: f64 = 0.45;
-/// The search goes down to a track's beginning in steps of this part of a track.
+/// The search goes down to a track's beginning in steps of this part (1/8) of a track.
 const PARTS: u64 = 8;
-/// The part by which the first line may err in the number of sectors of a track.
+/// The first line determines the number of sectors of a track to within this part.
 const UNSURE: f64 = 0.04;
-/// The number of steps in which the range of a track's beginning is searched.
+/// The number of steps in which the possible range of a track's beginning is searched.
 const STEPS: u64 = 16;
-/// The maximum number of tracks to search one after the other.
+/// The maximum number of tracks that are searched one after the other.
 const RUNGS: u64 = 40;
-/// The number of reads elsewhere that replace the contents of a small memory.
+/// The number of reads elsewhere that displace the contents of a small memory.
 const FORGOTTEN: u32 = 20;
-/// A track may be shorter than others by this part of its length.
+/// A track can be shorter than others by this part (1/64) of its length.
 const SHORTER: u64 = 64;
-/// The number of places that are tried.
+/// The number of places that are tried in a search.
 const TRIES: u32 = 12;
 /// The maximum number of sectors of a track.
 const SECTORS_MAX: u64 = 1 << 16;
@@ -76,15 +76,15 @@ impl Track {
     }
 }
 
-/// Reads angles.
+/// Measures the angles of blocks and finds tracks.
 pub(super) struct Survey<'b, 'a> {
     pub(super) probing: &'b mut Probing<'a>,
     pub(super) platter: Platter,
-    /// A completion that is later than this does not belong to the expected block.
+    /// A completion that is later than this, in nanoseconds, does not belong to the expected block.
     pub(super) late_max: f64,
-    /// A block that misses its line by more is on another track.
+    /// A block that misses its line by more than this, in nanoseconds, is on another track.
     pub(super) off_max: f64,
-    /// A read that takes less was answered by memory.
+    /// A read that takes less time than this, in nanoseconds, was answered by the drive's memory.
     pub(super) soonest: f64,
     /// Whether completions are so late that more reads are needed.
     pub(super) is_noisy: bool,
@@ -108,7 +108,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(self.platter.angle(done))
     }
 
-    /// Reads elsewhere, so that the drive's memory, if it is small, holds nothing from here.
+    /// Reads elsewhere, so that a small memory of the drive holds nothing from here any more.
     pub(super) fn forget(&mut self) -> Seen<()> {
         for _ in 0..FORGOTTEN {
             let start = self.probing.anywhere();
@@ -117,14 +117,14 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(())
     }
 
-    /// Finds a track below `near`, or above it if there is no room below; `None` if the angles make
-    /// no sense.
+    /// Finds a track below `near`, or above it if there is no room below; `None` if the angles are
+    /// not plausible.
     pub(super) fn track_near(&mut self, near: u64) -> Seen<Option<Track>> {
         self.track_like(near, &[])
     }
 
-    /// Finds a track as [`Self::track_near`] does; if it has as many sectors as one of `known`, its
-    /// beginning is not exact.
+    /// Finds a track like [`Self::track_near`]. A number of sectors that is in `known` is accepted
+    /// sooner; the beginning of the track is then not exact.
     pub(super) fn track_like(&mut self, near: u64, known: &[u64]) -> Seen<Option<Track>> {
         let mut from = near;
         for _ in 0..TRIES {
@@ -134,7 +134,7 @@ impl<'b, 'a> Survey<'b, 'a> {
                 return Ok(Some(track));
             }
             let room = SECTORS_MAX.min(self.probing.sectors() / 64);
-            // The search goes down, so near the outer edge it must begin further in.
+            // The search goes down, so near the outer edge it must begin further inwards.
             let low = near.saturating_sub(room).max(near.min(room));
             let high = (near + room).min(self.probing.sectors());
             from = self.probing.block_within(low, high);
@@ -142,7 +142,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Returns a line from `at` backwards over half a turn.
+    /// Returns a line from `at` backwards over about half a turn.
     fn line(&mut self, mut at: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         let first = self.probing.at_least(FIRST);
@@ -155,8 +155,8 @@ impl<'b, 'a> Survey<'b, 'a> {
             let mut line = BlockLine { from: at, angle, per_sector, low, read };
             match self.lengthened(&mut line)? {
                 Grown::Whole => return Ok(Some(line)),
-                // The track below the break is complete; memory would answer blocks that were read
-                // before.
+                // Continue on the track below the break, which has room for a whole line. Blocks
+                // above were read before, so memory could answer them.
                 Grown::Broken(below) => at = below.saturating_sub(4 * block),
                 Grown::NoRoom => return Ok(None),
             }
@@ -181,7 +181,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         }
     }
 
-    /// Returns whether a block lies on a line. A block below all others makes the line more exact.
+    /// Returns whether a block is on a line, and adds the block to the line if it is.
     fn is_on(&mut self, line: &mut BlockLine, start: u64) -> Seen<bool> {
         let block = self.probing.block();
         let mut off = 0;
@@ -194,7 +194,7 @@ impl<'b, 'a> Survey<'b, 'a> {
                 return Ok(true);
             }
             off += 1;
-            // If two blocks in a row miss the line, lateness is not the reason.
+            // If two neighbouring blocks miss the line, lateness is not the reason.
             if off == 2 {
                 return Ok(false);
             }
@@ -202,8 +202,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Goes down from `top` by steps until a block is no longer on the line; `None` if no block
-    /// within `most` steps is off the line, or `top` is not on it.
+    /// Goes down from `top` in steps until a block is off the line; `None` if no block within
+    /// `most` steps is off the line, or `top` is already off.
     fn edge(&mut self, line: &mut BlockLine, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
         if top < line.from && top < line.low && !self.is_on(line, top)? {
             return Ok(None);
@@ -219,10 +219,10 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Finds the track below a line's track. Smaller and smaller steps look for the beginning of
-    /// each track, so that the search never comes back to blocks it has read.
+    /// Finds a track below the line's track. The search looks for the beginning of one track after
+    /// the other in ever smaller steps, so that it never returns to blocks that were read.
     ///
-    /// Accepts one of `known` as the number of sectors when it is the only one that is still
+    /// Accepts a number of sectors in `known` as soon as it is the only one of them that is still
     /// possible.
     fn track_of(&mut self, mut line: BlockLine, known: &[u64]) -> Seen<Option<Track>> {
         let block = self.probing.block();
@@ -245,7 +245,7 @@ impl<'b, 'a> Survey<'b, 'a> {
             if let Some(sectors) = starts.known(known) {
                 return Ok(Some(self.track(&line, begin, sectors)));
             }
-            // A length counts when another track has it too.
+            // A length counts only if a second track confirms it.
             if let Some(sectors) = starts.exact(edge) {
                 if exact.contains(&sectors) {
                     return Ok(Some(self.track(&line, begin, sectors)));
@@ -256,9 +256,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Returns the beginning of a line's track, searched one step further down. If the track is a
-    /// little shorter than expected, like the last one of a cylinder with spares, the search starts
-    /// again.
+    /// Returns the beginning of the line's track, searched in steps from the expected place
+    /// downwards. If the track is slightly shorter than expected, like the last one of a cylinder
+    /// with spares, the search starts again further up.
     fn next_below(&mut self, line: &mut BlockLine, starts: &mut TrackStarts) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = starts.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
@@ -271,7 +271,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         self.edge(line, top + margin, step, margin / step + 1)
     }
 
-    /// Returns a line on the track below `off`, the last block that was read.
+    /// Returns a line on the track below `off`, the last block that was read on the track above.
     fn line_below(&mut self, line: &BlockLine, off: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         for step in 1..5 {
@@ -292,7 +292,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Returns the track of a line that begins at `begin` and has `sectors` sectors.
+    /// Returns the line's track, given its first sector and its number of sectors.
     fn track(&self, line: &BlockLine, begin: u64, sectors: u64) -> Track {
         let per_sector = self.platter.turn / float(sectors);
         let to_begin =
@@ -302,7 +302,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Track { begin, sectors, angle }
     }
 
-    /// Returns a track whose place is known, with its angles; `None` if they make no sense.
+    /// Returns the track at a known place, with its measured angles; `None` if these are not
+    /// plausible.
     pub(super) fn track_at(&mut self, begin: u64, sectors: u64) -> Seen<Option<Track>> {
         let turn = self.platter.turn;
         if begin + sectors > self.probing.sectors() {
@@ -321,7 +322,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(agree.then_some(Track { begin, sectors, angle: middle }))
     }
 
-    /// Returns a block in a range, if possible one that was not read recently.
+    /// Returns a random block in a range, if possible one that was not read recently.
     pub(super) fn fresh_within(&mut self, from: u64, to: u64) -> u64 {
         let mut start = self.probing.block_within(from, to);
         for _ in 0..16 {
@@ -334,12 +335,12 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 }
 
-/// How a line grew.
+/// The result of extending a line.
 enum Grown {
-    /// It is long enough.
+    /// The line is long enough.
     Whole,
     /// The block at this address does not belong to the line.
     Broken(u64),
-    /// The target ends.
+    /// The target ends before the line is long enough.
     NoRoom,
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a read begins in its middle if the head arrives there.
+//! Finds out whether a drive begins a read in its middle if the head arrives there.
 //!
-//! A read is sent so that the head arrives in its middle. A drive that begins there needs a turn
+//! A read is sent so that the head arrives in its middle. A drive that begins there needs one turn
 //! until the first half has passed, apart from the bus. A drive that waits for the first sector
-//! needs the time of half the read in addition.
+//! also needs the time of half the read.
 
 use super::number::{float, floor};
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 
-/// The largest number of sectors of a read: no host splits a read of this size.
+/// The largest number of sectors of a read: hosts do not split a read of this size.
 const SECTORS_MAX: u64 = 512;
-/// The time of a sector on an unknown bus, as a part of its time under the head.
+/// The time of a sector on an unknown bus, as a fraction of the time in which it passes the head.
 const BUS: f64 = 0.5;
-/// The number of attempts, each from another angle, if the read does not fit on the track.
+/// The maximum number of attempts, each at another angle, until the read fits on the track.
 const TRIES: u32 = 6;
 
-/// Returns by how much a read took longer than the mean of the times of both kinds of drive;
-/// negative if it took less. The read goes to the second of two tracks, and `least` is the shortest
-/// time between them. `None` if the read did not fit.
+/// Returns the time of a read minus the mean of the times that the two kinds of drive would need.
+/// The read is on the second of two tracks, and `least` is the shortest time between them. `None`
+/// if the read did not fit on the track.
 pub(super) fn beyond_half_way(
     survey: &mut Survey<'_, '_>,
     (from, to): (&Track, &Track),

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Walks from track to track and notes where each begins.
+//! Walks from track to track and records where each begins.
 //!
-//! A track ends where the next block misses its line. Most tracks are equally long, so two reads
-//! are enough: the last block is on the line, and the one behind it is not. Where the last block
-//! misses the line too, the track is shorter, and the search goes down from there by growing steps.
+//! A track ends where the next block misses its line. Most tracks are equally long, so checking two
+//! blocks is enough: the expected last block is on the line, and the block after it is not. If the
+//! expected last block misses the line too, the track is shorter, and the search goes down from
+//! there in growing steps.
 
 use super::lost::Lost;
 use super::number::{float, median};
 use super::tracks::{Survey, Track};
 
-/// The number of places on a track at which a line is measured.
+/// The number of places on a track at which the time of a sector is measured.
 const PLACES: u64 = 5;
 
 /// A track of a walk.
@@ -17,9 +18,9 @@ const PLACES: u64 = 5;
 pub(super) struct Walked {
     /// Its first sector.
     pub(super) begin: u64,
-    /// By how many sectors it is shorter than others.
+    /// The number of sectors by which it is shorter than others.
     pub(super) short: u64,
-    /// The angle that sector 0 would have on its line.
+    /// The angle that sector 0 would have on the track's line.
     line: f64,
 }
 
@@ -27,11 +28,11 @@ pub(super) struct Walked {
 #[derive(Debug, Clone)]
 pub(super) struct Walk {
     pub(super) tracks: Vec<Walked>,
-    /// The sectors of a track that is not short.
+    /// The number of sectors of a track that is not short.
     pub(super) sectors: u64,
-    /// The time in which a sector passes.
+    /// The time in which a sector passes, in nanoseconds.
     pub(super) per_sector: f64,
-    /// By how many sectors the latest short track was shorter.
+    /// The number of sectors by which the most recent short track was shorter.
     short: u64,
 }
 
@@ -42,8 +43,8 @@ impl Walk {
         Self::at(survey, track.begin, (track.sectors, per_sector))
     }
 
-    /// Begins a walk at a track that may be short, where others have so many sectors, of which each
-    /// takes `per_sector` to pass.
+    /// Begins a walk at a track that may be short. Other tracks have `sectors` sectors, each of
+    /// which takes `per_sector` to pass.
     pub(super) fn at(
         survey: &mut Survey<'_, '_>,
         begin: u64,
@@ -61,8 +62,8 @@ impl Walk {
         line + float(start) * self.per_sector
     }
 
-    /// Measures the line of the track that begins here, downwards, because blocks behind one that
-    /// was read may be in memory.
+    /// Measures the line of the track that begins at `begin`. It reads downwards, because blocks
+    /// behind one that was read may be in memory.
     fn line(&self, survey: &mut Survey<'_, '_>, begin: u64) -> Result<f64, Lost> {
         let block = survey.probing.block();
         let first = begin.next_multiple_of(block);
@@ -81,7 +82,7 @@ impl Walk {
         Ok(off.abs() < survey.off_max)
     }
 
-    /// Goes to the next track; returns whether there is one before `end`.
+    /// Goes to the next track. Returns whether there is a whole track before `end`.
     pub(super) fn step(&mut self, survey: &mut Survey<'_, '_>, end: u64) -> Result<bool, Lost> {
         let block = survey.probing.block();
         let begin = self.tracks.last().map_or(0, |track| track.begin);
@@ -90,13 +91,13 @@ impl Walk {
             return Ok(false);
         }
         let last = survey.probing.aligned(next - block);
-        // On a noisy host, single reads do not show where a track ends.
+        // On a noisy host, single reads do not show where a track ends, so full length is assumed.
         let line = self.line(survey, next)?;
         if survey.is_noisy || self.is_on(survey, last)? {
             self.enter(next, line);
             return Ok(true);
         }
-        // The blocks of the line lie on the next track, even if it begins before them.
+        // The blocks of this line are on the next track, even if that track begins before `next`.
         let next = match self.like_before(survey, next)? {
             Some(next) => next,
             None => self.last_on(survey, (begin, last))? + block,
@@ -110,7 +111,8 @@ impl Walk {
         Ok(true)
     }
 
-    /// Returns where the next track begins, if the last track is as short as the latest short one.
+    /// Returns where the next track begins if the last one is as short as the most recent short
+    /// track; `None` otherwise.
     fn like_before(&self, survey: &mut Survey<'_, '_>, next: u64) -> Result<Option<u64>, Lost> {
         let block = survey.probing.block();
         let next = next - self.short;
@@ -124,7 +126,7 @@ impl Walk {
         self.tracks.push(Walked { begin, short: 0, line });
     }
 
-    /// Returns the last block on the line, if `off` is above it.
+    /// Returns the last block on the line, given that the block `off` is beyond it.
     fn last_on(&self, survey: &mut Survey<'_, '_>, (begin, off): (u64, u64)) -> Result<u64, Lost> {
         let block = survey.probing.block();
         let first = begin.next_multiple_of(block);
@@ -137,7 +139,7 @@ impl Walk {
             (off, reach) = (at, 2 * reach);
         };
         while off - on > block {
-            // The next read lies higher than the last, where the drive may have read ahead.
+            // The next read may be higher than the last one, where the drive may have read ahead.
             survey.forget()?;
             let middle = survey.probing.aligned(u64::midpoint(on, off));
             if self.is_on(survey, middle)? {
@@ -150,11 +152,11 @@ impl Walk {
     }
 }
 
-/// Measures how fast sectors of a track pass.
+/// Measures the time in which a sector of a track passes.
 fn per_sector(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64, Lost> {
     let turn = survey.platter.turn;
     let mut slopes = Vec::new();
-    // Downwards, because blocks behind one that was read may be in memory.
+    // Reads go downwards, because blocks behind one that was read may be in memory.
     for place in (0..PLACES).rev() {
         let low = survey.probing.aligned(begin + sectors / 8 + place * sectors / 32);
         let high = survey.probing.aligned(low + sectors / 2);
@@ -165,7 +167,7 @@ fn per_sector(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f
     if survey.is_noisy {
         return Ok(turn / float(sectors));
     }
-    // A track passes whole sectors in a turn.
+    // A whole number of sectors passes in a turn.
     let whole = (turn / slope).round();
     Ok(turn / whole)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sector with which each zone begins.
+//! Finds the first sector of each zone.
 //!
-//! From a track behind the boundary, the search goes down from track to track. The first track of a
-//! zone has tracks of another density below it.
+//! From a track behind the boundary, the search goes down track by track until the tracks have
+//! another number of sectors.
 
 use super::lost::Lost;
 use super::number::float;
@@ -10,14 +10,15 @@ use super::order::TracksSeen;
 use super::tracks::Survey;
 use super::zones::ZoneSeen;
 
-/// How many tracks behind the boundary the search begins, attempt by attempt.
+/// The distance, in tracks behind the boundary, at which the search begins, for each attempt.
 const ABOVE: [u64; 3] = [4, 10, 30];
 /// The maximum number of tracks in a search.
 const TRACKS_MAX: usize = 96;
-/// The density of a place may have been found up to this number of tracks below it.
+/// A zone can begin up to this number of tracks below the range that was found for its beginning,
+/// because the tracks that are counted for a place can be that far below it.
 const BELOW: u64 = 24;
 
-/// Finds where zones begin, and notes each beginning that is clear.
+/// Finds where zones begin, and stores each beginning that could be determined.
 pub(super) fn starts(
     survey: &mut Survey<'_, '_>,
     tracks: &TracksSeen,
@@ -59,14 +60,14 @@ fn start_of(
     Ok(None)
 }
 
-/// The tracks of a zone.
+/// The figures by which tracks of a zone are recognised.
 #[derive(Debug, Clone, Copy)]
 struct Tracks {
-    /// Sectors of a track, and of one that spares end.
+    /// The number of sectors of a track, and of a track that ends with spares.
     full: u64,
     short: u64,
     per_sector: f64,
-    /// Angles that differ by less are on one line.
+    /// Angles that differ by less than this are on one line.
     tolerance: f64,
 }
 
@@ -82,17 +83,16 @@ impl Tracks {
         let unlike = (1.0 - passing(zone) / passing(before)).abs() * survey.platter.turn / 4.0;
         Self {
             full,
-            // Spares of more than a track leave out whole tracks.
+            // If there are more spares than a track has sectors, whole tracks are left out.
             short: if is_each { full } else { full - spares % full },
             per_sector: survey.platter.turn / passing(zone),
             tolerance: survey.off_max.min(unlike),
         }
     }
 
-    /// Returns how many sectors the track has that ends at a sector; `None` if no track of this
-    /// zone ends there. Reads downwards, because blocks behind one that was read may be in memory.
-    /// A further attempt begins `beside` blocks lower, because blocks that were read may be in
-    /// memory too.
+    /// Returns the number of sectors of the track that ends before `end`; `None` if no track of
+    /// this zone ends there. It reads downwards, because blocks behind one that was read may be in
+    /// memory. For the same reason, a further attempt begins `beside` blocks lower.
     fn ending_at(
         self,
         survey: &mut Survey<'_, '_>,
@@ -125,7 +125,7 @@ impl Tracks {
     }
 }
 
-/// Goes down from a track to the first of its zone; `None` if it does not come there.
+/// Goes down from a track to the first track of its zone; `None` if that is too far.
 fn down(survey: &mut Survey<'_, '_>, tracks: Tracks, mut begin: u64) -> Result<Option<u64>, Lost> {
     for _ in 0..TRACKS_MAX {
         let mut found = tracks.ending_at(survey, begin, 0)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `zones`: sectors per track from one end to the other, and how tracks follow
-//! each other.
+//! The experiment `zones`: finds the number of sectors per track all over the target, and how
+//! tracks follow each other.
 //!
 //! The experiment finds tracks at places all over the target. Where two of them differ, it tries
 //! places between them until the boundary is known. The skews in the first zone show how tracks
@@ -21,24 +21,25 @@ use super::tracks::Survey;
 use super::zone_starts::starts;
 use crate::subject::TrialResult;
 
-/// Requests of the experiment.
+/// The number of requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 16_000, most: 48_000 };
 
-/// The number of intervals between the first places.
+/// The number of intervals between the places that are measured first.
 const INTERVALS: u64 = 48;
-/// On a noisy host, a boundary is located to within this part of the target.
+/// On a noisy host, a boundary is located only to within this part (1/8,192) of the target.
 const EXACT: u64 = 8_192;
-/// On a noisy host an error is grave if the places are farther apart than this part of the target.
+/// On a noisy host, an error is grave if the two places are farther apart than this part (1/256) of
+/// the target.
 const GRAVE: u64 = 256;
-/// The number of additional places to try if a zone's places disagree.
+/// The number of additional places that are tried if a zone's places disagree.
 const MORE: u64 = 4;
 /// The outermost place, in sectors: the search needs some tracks below it.
 const OUTERMOST: u64 = 131_072;
 
-/// Tracks of one density.
+/// A zone: consecutive tracks with equal numbers of sectors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZoneSeen {
-    /// Its first sector.
+    /// The first sector of the zone.
     pub start: u64,
     /// The number of sectors by which `start` may be wrong.
     pub unsure: u64,
@@ -59,11 +60,11 @@ const fn is_zero(spares: &u32) -> bool {
 /// The results of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZoneMap {
-    /// Sectors of the target.
+    /// The number of sectors of the target.
     pub sectors: u64,
-    /// Zones in order, the first from sector 0.
+    /// The zones in order; the first begins at sector 0.
     pub zone: Vec<ZoneSeen>,
-    /// How tracks follow each other, where that is visible.
+    /// The order and the skews of tracks; `None` if they are not visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<TracksSeen>,
     /// The number of reads that the measurement took.
@@ -111,7 +112,7 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<ZoneMap, Lost>
     Ok(ZoneMap { sectors, zone, tracks, requests: probing.spent() })
 }
 
-/// Returns the zones, once all boundaries between places are found.
+/// Finds all boundaries between the places, and returns the zones.
 fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<ZoneSeen>, Lost> {
     let mut all: Vec<Sample> = samples.iter().copied().take(1).collect();
     for pair in samples.windows(2) {
@@ -135,16 +136,16 @@ fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<Zon
     Ok(found)
 }
 
-/// Returns how close two places must be for the boundary between them to be known. On a quiet host,
-/// closer places cost little.
+/// Returns how close two places must be for the boundary between them to count as found. On a quiet
+/// host, a close search costs little.
 fn near_enough(survey: &Survey<'_, '_>, sectors: u64) -> u64 {
     let part = if survey.is_noisy { survey.probing.sectors() / EXACT } else { 0 };
     part.max(4 * sectors)
 }
 
-/// Returns the number of sectors that the places of a zone agree on; if they disagree, or more
-/// sectors pass in a turn, more places are tried. If a place has as many sectors as pass in a turn,
-/// that number counts: shorter tracks have spares.
+/// Returns the number of sectors on which the places of a zone agree. If they disagree, or if more
+/// sectors pass in a turn, more places are tried. If a place has exactly as many sectors as pass in
+/// a turn, that number counts: the shorter tracks have spares.
 fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> {
     let exact = samples.iter().filter(|sample| sample.is_exact);
     let mut counted: Vec<u64> = exact.map(|sample| sample.sectors).collect();
@@ -167,7 +168,8 @@ fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> 
     Ok(u32::try_from(sectors).expect("the search for a track stops before that"))
 }
 
-/// Appends the second place, and as many places between the two as are needed to find the boundary.
+/// Appends `high` to the list, preceded by the places between `low` and `high` that are needed to
+/// find the boundary.
 fn search(
     survey: &mut Survey<'_, '_>,
     low: Sample,
@@ -185,8 +187,8 @@ fn search(
     search(survey, middle, high, all)
 }
 
-/// Measures a place in the middle. A number of sectors that neither end has is measured again
-/// before it counts; on a noisy host, so is everything that would move a boundary far.
+/// Measures the place in the middle. If its number of sectors matches neither end, it is measured
+/// again before it counts; on a noisy host, so is every result that would move a boundary far.
 fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Sample, Lost> {
     let at = low.at + (high.at - low.at) / 2;
     let known = [low.sectors, high.sectors];
@@ -211,7 +213,7 @@ impl ZoneMap {
         self.zone.iter().skip(1).map(|zone| zone.start).chain([self.sectors])
     }
 
-    /// Returns the part of the target before a sector, in millionths.
+    /// Returns the share of the target that precedes a sector, in millionths.
     pub fn share_ppm(&self, sector: u64) -> u64 {
         whole(float(sector) / float(self.sectors.max(1)) * 1e6)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The lines of a journal: how they are written, and how they are read back after a crash.
+//! Writes the lines of a journal, and reads them after a crash.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -11,10 +11,10 @@ use tidegate_model::Duration;
 
 use crate::held_up::Sample;
 
-/// The version of the format; an incompatible one gets another number.
+/// The version of the format; an incompatible format gets another number.
 const VERSION: u32 = 1;
 
-/// Why there is no journal.
+/// The reason why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -24,26 +24,26 @@ pub enum JournalError {
     /// The file is not a journal of `tidegate profile`.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
-    /// Another process measures into it.
+    /// Another process is using the journal.
     #[error("another process measures into it now")]
     Locked,
-    /// A line cannot be read.
+    /// A line is damaged.
     #[error("its line {line} is damaged: delete that line, and its samples are taken again")]
     Damaged {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: u32,
     },
-    /// It is about another measurement.
+    /// The journal belongs to another measurement.
     #[error("it holds samples of `{known}`, and now `{asked}` is asked for")]
     OtherMeasurement {
-        /// The measurement that the journal is about.
+        /// The measurement to which the journal belongs.
         known: String,
         /// The requested measurement.
         asked: String,
     },
 }
 
-/// The first line.
+/// The first line of a journal.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -51,11 +51,11 @@ struct Head {
     version: u32,
 }
 
-/// Any other line: a round, or a result with a name.
+/// Any other line: a round, or a named result.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JournalLine {
-    /// The name of its subject.
+    /// The name of the experiment or of the result.
     pub(super) of: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ns: Vec<u64>,
@@ -63,13 +63,13 @@ pub(super) struct JournalLine {
     held_up_ns: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     start: Vec<u64>,
-    /// The result in a line that is not a round.
+    /// The result, if the line is not a round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) found: Option<Value>,
 }
 
 impl JournalLine {
-    /// Returns a complete round.
+    /// Returns the line of a complete round.
     pub(super) fn of_round(of: &str, round: &[Sample]) -> Self {
         let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {
             round.iter().map(figure).map(Duration::ns).collect()
@@ -82,7 +82,7 @@ impl JournalLine {
         Self { of: of.to_owned(), ns: times(|sample| sample.took), held_up_ns, start, found: None }
     }
 
-    /// Returns a result that is not a round.
+    /// Returns the line of a result that is not a round.
     pub(super) fn of_found(of: &str, found: &impl Serialize) -> Self {
         let found = serde_json::to_value(found).expect("plain data can be written as JSON");
         Self { found: Some(found), ..Self::of_round(of, &[]) }
@@ -99,16 +99,16 @@ impl JournalLine {
     }
 }
 
-/// The file of a journal, open for more lines. No other process writes to it.
+/// The file of a journal, open for appending. No other process writes to it.
 #[derive(Debug)]
 pub(super) struct JournalFile {
     file: File,
-    /// The first failure to write; nothing is written after it.
+    /// The first error in writing; nothing is written after it.
     failure: Option<io::Error>,
 }
 
 impl JournalFile {
-    /// Creates the file of a measurement that `measured` describes.
+    /// Creates the file of the measurement that `measured` describes.
     ///
     /// # Errors
     /// [`JournalError::Io`], also when the file exists.
@@ -137,14 +137,14 @@ impl JournalFile {
             serde_json::from_str(text).map_err(|_| JournalError::Damaged { line })
         };
         let lines = lines.iter().zip(2..).map(parse).collect::<Result<_, _>>()?;
-        // Only now is the file known to be ours. Cut off the partial line that a crash left, or the
-        // next line would begin with it.
+        // Only now is the file known to belong to this measurement. Cut off the partial line that a
+        // crash may have left, because the next line would be appended to it.
         let whole = texts.iter().map(String::len).sum::<usize>();
         file.set_len(u64::try_from(whole).expect("a length fits"))?;
         Ok((Self { file, failure: None }, lines))
     }
 
-    /// Appends a line. After a failure it does nothing.
+    /// Appends a line. After an error it does nothing.
     pub(super) fn append(&mut self, line: &impl Serialize) {
         if self.failure.is_some() {
             return;
@@ -154,7 +154,7 @@ impl JournalFile {
         self.failure = self.file.write_all(&text).err();
     }
 
-    /// Returns the failure after which nothing more was written.
+    /// Returns the error after which nothing more was written, if there was one.
     pub(super) fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
@@ -185,8 +185,8 @@ fn check_head(head: &str, measured: &str) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Keeps other measurements out until the journal is closed. File systems without locks do not keep
-/// them out.
+/// Locks the journal against other processes until it is closed. On file systems without locks,
+/// this has no effect.
 fn lock(file: &File) -> Result<(), JournalError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(JournalError::Locked),

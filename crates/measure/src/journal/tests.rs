@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests what a journal keeps across crashes, and what it refuses.
+//! Tests that a journal keeps complete lines across crashes and refuses other measurements.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,9 +48,10 @@ fn what_was_kept_is_there_when_it_goes_on() {
     assert_eq!(journal.take_rounds("drain", 2), [[]; 0]);
 }
 
-/// Goal: a killed run is reported with what it kept, and a run that measured nothing is not
-/// reported. Method: a run with rounds and other load that just ends, one that resumes and takes
-/// its rounds, and one that also measures; an options line as earlier versions wrote it.
+/// Goal: a run is reported if its rounds are in the file, even if it was killed; a run that
+/// measured nothing is not. Method: a run with rounds and load that simply ends; a run that resumes
+/// and only takes these rounds; a run that also measures; and an options line in the format of
+/// earlier versions.
 #[test]
 fn a_run_is_told_of_where_its_rounds_are_in_the_file() {
     let (_folder, path) = folder();
@@ -85,8 +86,8 @@ fn a_run_is_told_of_where_its_rounds_are_in_the_file() {
     assert_eq!(journal.runs_in_file(), Runs::new(vec![RunRecord::of_options("old")]));
 }
 
-/// Goal: a crash at any byte loses the line that it cut and nothing else. Method: every
-/// length of a file, then one more round.
+/// Goal: a crash at any byte loses only the line that it cut. Method: cuts a file at every length,
+/// then appends one more round.
 #[test]
 fn a_line_that_was_cut_short_does_not_spoil_the_next() {
     let (_folder, path) = folder();
@@ -108,7 +109,7 @@ fn a_line_that_was_cut_short_does_not_spoil_the_next() {
     }
 }
 
-/// Goal: of two measurements into one journal the second is refused, and nothing is cut off.
+/// Goal: if two measurements use one journal, the second is refused, and nothing is cut off.
 #[test]
 fn a_journal_that_is_written_is_not_gone_on_with() {
     let (_folder, path) = folder();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Merges `[cost]` of a drive file with added measurements, so that the file stays valid.
+//! Merges `[cost]` of a drive file with added measurements so that the file remains valid.
 //!
 //! ```text
 //!   kinds of one model among the other's ...... all kinds of the other
@@ -12,8 +12,9 @@
 //!   of one kind, in a file of several kinds ... none: it says no more than the file's table
 //! ```
 //!
-//! Batches that mix the kinds of both were not measured, and do not follow from batches of either:
-//! costs of all kinds are never invented. Kinds that are not covered are reported.
+//! Batches that mix kinds of both models were not measured, and do not follow from batches of
+//! either model. So costs for all kinds together are never invented. Kinds that are not covered are
+//! reported.
 
 use crate::envelope::FITTED;
 use crate::kind::Kind;
@@ -37,14 +38,14 @@ fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
     let has = |it: &MixedBatches, counts| it.counts.contains(counts);
     let is_in_new = known.counts.iter().all(|counts| has(new, counts));
     let is_in_known = new.counts.iter().all(|counts| has(known, counts));
-    // The file states the number of samples of the entry with the fewest.
+    // The file states the number of samples of the entry that has fewest.
     known.samples = match (is_in_new, is_in_known) {
         (true, true) => known.samples.max(new.samples),
         (true, false) => new.samples,
         (false, true) => known.samples,
         (false, false) => known.samples.min(new.samples),
     };
-    // Families have an entry for each batch of their measurement, in its order.
+    // The times by families have one entry for each batch of their measurement, in its order.
     known.places = if known.counts == new.counts {
         join_families(&known.places, new.places.clone())
     } else {
@@ -102,8 +103,9 @@ fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
     kinds(inner).all(|kind| kinds(outer).any(|other| other == kind))
 }
 
-/// Returns whether a model was fitted to batches that the file has. A model written by hand, or by
-/// a version that did not keep batches of several kinds, says more than the batches do.
+/// Returns whether a model was fitted to batches that are in the file. Otherwise it was written by
+/// hand, or by a version that did not record batches of several kinds, and contains more than the
+/// batches show.
 fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
     let is_mixed = |batches: &MixedBatches| {
         let is_known = |Kind { op, size }| batches.request.contains(&MixedKind { op, size });
@@ -113,15 +115,15 @@ fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
     is_fitted && (costs.requests.len() == 1 || file.mixed.iter().any(is_mixed))
 }
 
-/// Returns the least envelope of all batches of the kinds of `widest`; `None` if it cannot be
-/// found.
+/// Returns the cost model with the least total overshoot over all batches of the kinds of `widest`;
+/// `None` if there is none.
 fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
     let kinds: Vec<Kind> = kinds(widest).collect();
     let batches = KindBatches::of(&kinds, file);
     Some(CostModel { samples: batches.samples(), ..batches.costs().ok()? })
 }
 
-/// Returns a model that covers every batch that either model covers, for the kinds of both.
+/// Returns a model for the kinds of both models that covers every batch that either covers.
 fn greater_of(a: &CostModel, b: &CostModel) -> CostModel {
     let mut requests = a.requests.clone();
     for cost in &b.requests {
@@ -142,8 +144,8 @@ fn greater_of(a: &CostModel, b: &CostModel) -> CostModel {
     }
 }
 
-/// Raises A to the least value that covers each batch in the model's scope: a file that its own
-/// batches refute is invalid.
+/// Raises A to the least value that covers every batch of the model's kinds: a file is invalid if
+/// its own batches refute its costs.
 fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
     let of_table = |table: &MeasuredTable| {
         let (op, size) = (table.op?, table.size?);

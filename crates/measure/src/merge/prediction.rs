@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Joins the errors of predictions: the largest ones are kept.
+//! Merges the errors of predictions; the largest errors are kept.
 
 use tidegate_model::drive_file::PredictionErrors;
 
-/// Adds errors of the same mechanics. Errors of the same kind of request replace the known ones,
-/// except that the largest error of old and new samples is kept; the quantiles are those of the new
-/// samples.
+/// Adds errors of predictions by the same mechanics. New errors replace the known ones for the same
+/// kind of request, except that the largest error of both is kept; the quantiles are those of the
+/// new samples.
 pub(super) fn add(known: &mut Vec<PredictionErrors>, new: &PredictionErrors) {
     let is_same = |it: &&mut PredictionErrors| (it.op, it.size) == (new.op, new.size);
     match known.iter_mut().find(is_same) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Merges the premises of a drive file with those of an added measurement.
 //!
-//! A table that was measured again is at least as long as the new one, so it holds under the
-//! premises of the new measurement alone:
+//! If every table was measured again, each merged table is at least as long as the new one, so the
+//! premises of the new measurement alone are enough:
 //!
 //! ```text
 //!   every table measured again ....... the new premises
-//!   some table not measured again .... both: an earlier doubt may be about that table
+//!   some table not measured again .... both: an earlier premise may be about that table
 //!   simulated, chosen ................ stay: they are about the drive
-//!   few_samples ...................... of the table with the fewest samples, which states them
+//!   few_samples ...................... stated by the table with the fewest samples
 //! ```
 
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches};
@@ -18,7 +18,7 @@ use super::tables::is_same_kind;
 use crate::outcome::few_samples;
 
 /// Returns the premises of `sum`, the drive file after the tables of `measured` were added. `known`
-/// are its premises before that.
+/// holds its premises before that.
 pub(super) fn joined(known: &Premises, measured: &DriveFile, sum: &DriveFile) -> Premises {
     let is_new = is_measured_again(measured, sum);
     let kept = known.iter().filter(|it| !is_new || it.code.is_about_drive());
@@ -38,7 +38,7 @@ fn fewest(file: &DriveFile) -> Option<Premise> {
     few_samples(u32::try_from(fewest).unwrap_or(u32::MAX))?.premise()
 }
 
-/// Returns whether `measured` has each figure of `sum` that a bound can rest on.
+/// Returns whether `measured` has every figure of `sum` that a bound can use.
 fn is_measured_again(measured: &DriveFile, sum: &DriveFile) -> bool {
     let covers = |new: &[MeasuredTable], all: &[MeasuredTable]| {
         let is_new = |table: &MeasuredTable| {

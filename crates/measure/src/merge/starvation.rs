@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Merges the starvation of a drive file with an added measurement: the longest wait ever observed,
-//! the requests that caused it, and how many of them were on the drive.
+//! Merges the starvation time of a drive file with an added measurement: the longest wait ever
+//! observed, the kinds of requests it was measured with, and the number of requests on the drive.
 //! ```text
 //!   finite, finite .... the greater, for the kinds of both, each at its measured depth
 //!   endless, any ...... endless: no bound, whatever is measured later
@@ -11,10 +11,10 @@ use tidegate_model::drive_file::{FamilyTimes, StarvedKind};
 
 use crate::table::{join_families, starved_families};
 
-/// Merges the `measured` starvation into `file`, and returns a remark if there is one.
+/// Merges the starvation of `measured` into `file`, and returns a remark if there is one.
 pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> {
     let was_endless = file.is_starvation_endless;
-    // A figure for all requests remains one figure: the greatest time holds for each kind.
+    // A figure that covers all requests still covers all: the greatest time is valid for each kind.
     let is_general = file.starvation_max.is_some() && file.starvation_of.is_empty();
     file.starvation_places = places(file, measured);
     file.is_starvation_endless |= measured.is_starvation_endless;
@@ -33,8 +33,8 @@ pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> 
     })
 }
 
-/// Returns the starvation at each family of places that either of them has; none if neither has
-/// any, or if a request waited without end.
+/// Returns the starvation times by families of places from both files; empty if neither has any, or
+/// if a request waited without end.
 fn places(file: &DriveFile, measured: &DriveFile) -> Vec<FamilyTimes> {
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     if is_endless || file.starvation_places.is_empty() && measured.starvation_places.is_empty() {
@@ -43,7 +43,7 @@ fn places(file: &DriveFile, measured: &DriveFile) -> Vec<FamilyTimes> {
     join_families(&starved_families(file), starved_families(measured))
 }
 
-/// Keeps the deeper of two measurements of one kind: the file's figure is the greater of the two.
+/// Adds a kind of request, with the greater depth if the file already has that kind.
 fn add_kind(file: &mut DriveFile, kind: StarvedKind) {
     let unsaid = file.starvation_depth.unwrap_or(file.depth);
     let is_it = |known: &&mut StarvedKind| (known.op, known.size) == (kind.op, kind.size);
@@ -79,8 +79,9 @@ mod tests {
         file.starvation_depth_of(op, tidegate_model::Bytes::from_kib(4))
     }
 
-    /// Goal: the file claims no depth that was not measured. Method: the file of a drive of depth
-    /// 2, which states no depth of its starvation, and a measurement of writes at depth 8.
+    /// Goal: the file claims no depth that was not measured. Method: adds a measurement of writes
+    /// at depth 8 to the file of a drive of depth 2 that does not state the depth of its starvation
+    /// time.
     #[test]
     fn a_starvation_stays_at_the_depth_at_which_it_was_measured() {
         let known = drive(2, "starvation_ns_max = 10");

@@ -7,15 +7,16 @@
 //!   samples ........... those of the entry with the fewest
 //! ```
 //!
-//! Measuring a table again with fewer samples, or an interrupted measurement, does not make a
-//! device faster.
+//! So a table does not get shorter if it is measured again with fewer samples, or if a measurement
+//! is interrupted.
 
 use crate::start::{Start, StartTimes};
 use crate::table::{batch_table, join_families, raise, with_random};
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{DriveFile, Op, count};
 
-/// Writes the implied depth into the file before the drive's depth changes and would imply another.
+/// Writes the depths that the file only implies into it, before the drive's depth changes and would
+/// imply others.
 pub(super) fn keep_depths(file: &mut DriveFile, new_depth: u32) {
     let depth = file.depth;
     for table in &mut file.priority {
@@ -26,7 +27,7 @@ pub(super) fn keep_depths(file: &mut DriveFile, new_depth: u32) {
     }
 }
 
-/// Merges both measurements.
+/// Merges two measurements of one table.
 pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTable {
     let entries = known.ns_max.len().max(new.ns_max.len());
     let longest = |at| longest_of(known, at).max(longest_of(new, at));
@@ -37,7 +38,7 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
         of(most).or_else(|| of(other))
     };
     let quantiles = |level| (0..entries).map(|at| quantile(level, at)).collect::<Option<Vec<_>>>();
-    // The entries that only the longer table has come from its samples, as some other entries do.
+    // If the other table is longer, its additional entries have only its own samples.
     let main = if other.ns_max.len() > most.ns_max.len() { other } else { most };
     let families = match (known.families.is_empty(), new.families.is_empty()) {
         (true, true) => Vec::new(),
@@ -56,7 +57,7 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
     }
 }
 
-/// Returns the greater depth if every entry was measured at it, otherwise the smaller.
+/// Returns the greater depth if every entry was measured at that depth, otherwise the smaller.
 fn depth_of_both(known: &MeasuredTable, new: &MeasuredTable) -> Option<u32> {
     let (known_depth, new_depth) = known.depth.zip(new.depth)?;
     let (deeper, other) = if new_depth >= known_depth { (new, known) } else { (known, new) };
@@ -68,8 +69,8 @@ fn longest_of(table: &MeasuredTable, at: usize) -> Option<u64> {
     table.ns_max.get(at).copied()
 }
 
-/// Says how many entries keep the time of `known`, which is longer or the only one; `None` if none
-/// does.
+/// Describes how many entries keep the time of `known`, because it is longer or the only one;
+/// `None` if there are no such entries.
 pub(super) fn kept_of(known: &MeasuredTable, new: &MeasuredTable) -> Option<String> {
     let entries = known.ns_max.len().max(new.ns_max.len());
     let is_kept = |at: &usize| longest_of(known, *at) > longest_of(new, *at);
@@ -82,8 +83,8 @@ pub(super) fn kept_of(known: &MeasuredTable, new: &MeasuredTable) -> Option<Stri
     })
 }
 
-/// Raises the tables to drains from `starts` that no table holds yet. Returns a remark for each
-/// kind that is raised, and for each that has no table to raise.
+/// Raises the tables to the adversarial drains in `starts`. Returns a remark for each kind that is
+/// raised, and an error for each kind without a table to raise.
 pub(super) fn raise_drains(
     tables: &mut [MeasuredTable],
     starts: &[StartTimes],
@@ -91,7 +92,7 @@ pub(super) fn raise_drains(
     let mut said = Vec::new();
     for found in starts.iter().filter(|it| Start::ADVERSARIES.contains(&it.start)) {
         let kind = found.kind;
-        // The table whose figures are used for such requests.
+        // The table whose figures are used for requests of this kind.
         let covers = |it: &&mut MeasuredTable| it.op == Some(kind.op) && it.size >= Some(kind.size);
         let covering = tables.iter_mut().filter(covers).min_by_key(|table| table.size);
         let of_kind = match covering {
@@ -108,8 +109,8 @@ pub(super) fn raise_drains(
     said
 }
 
-/// Returns a section's new tables. If only families of places were measured for a table, the result
-/// is the old table with the new families. Returns the old tables if there are no new ones.
+/// Returns a section's new tables, or the old ones if there are no new ones. If only families of
+/// places were measured for a table, the result is the old table with the new families.
 pub(super) fn replaced(new: Vec<MeasuredTable>, old: Vec<MeasuredTable>) -> Vec<MeasuredTable> {
     if new.is_empty() {
         return old;
@@ -130,8 +131,8 @@ pub(super) fn name(table: &MeasuredTable) -> String {
     format!("{op}s of {}", table.size.unwrap_or_default())
 }
 
-/// Formats the number of samples, for example ` (20 samples of each)`, because the options state
-/// only the requested number.
+/// Formats the number of samples, for example ` (20 samples of each)`. The options state only the
+/// number that was requested.
 pub(super) fn samples(table: &MeasuredTable) -> String {
     table.samples.map_or_else(String::new, |it| format!(" ({} of each)", count(it, "sample")))
 }
@@ -155,8 +156,8 @@ mod tests {
         DriveFile::parse(&text).unwrap().batch.remove(0)
     }
 
-    /// Goal: an interrupted measurement does not shorten a complete one, and the file says so.
-    /// Method: by hand, in both orders.
+    /// Goal: an interrupted measurement does not shorten a complete one, and the file states this.
+    /// Method: tables written by hand, merged in both orders.
     #[test]
     fn the_longest_times_stay_with_the_quantiles_of_more_samples() {
         let whole = table("10, 20, 30", "samples = 1000\nns_p50 = [5, 6, 7]\nconfidence = \"c\"");
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(kept_of(&whole, &whole), None);
     }
 
-    /// Goal: no entry claims samples that it does not have. Method: the longer table has fewer
+    /// Goal: the stated number of samples holds for every entry. Method: the longer table has fewer
     /// samples.
     #[test]
     fn samples_are_those_of_the_entries_that_have_fewest() {

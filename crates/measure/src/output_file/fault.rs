@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reason why a drive file cannot be written, and what to do.
+//! The reasons why a drive file cannot be written, and what to do about each.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use tidegate_platform::text_file::ReadError;
 
 use crate::origin::MixedOrigins;
 
-/// The reason why a drive file cannot be written to its path, each with the file as the user named
+/// The reason why a drive file cannot be written to its path. Each holds the path as the user gave
 /// it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputFault {
-    /// The file is the object to measure.
+    /// The file is the target of the measurement.
     #[error(
         "{} is the target of the measurement: writing the result there would destroy it",
         .0.display()
@@ -25,19 +25,19 @@ pub enum OutputFault {
     /// The file cannot be created.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// The file describes another device; holds the fact that differs.
+    /// The file describes another device. Holds the fact that differs.
     #[error("{} {}", .0.display(), .1)]
     Device(PathBuf, OtherDevice),
-    /// The file has times of another origin; holds one of the two errors.
+    /// The file has times of another origin. Holds the error.
     #[error("{} {}", .0.display(), .1)]
     Origin(PathBuf, MixedOrigins),
-    /// There is no file to extend; holds the system's error.
+    /// There is no file to extend. Holds the system's error.
     #[error("cannot add to {}: {}", .0.display(), .1)]
     Missing(PathBuf, io::Error),
     /// The path is not a regular file.
     #[error("cannot add to {}: it is not a regular file", .0.display())]
     NoFile(PathBuf),
-    /// The file cannot be read as text; holds the error.
+    /// The file cannot be read as text. Holds the error.
     #[error("cannot add to {}: {}", .0.display(), .1)]
     NotText(PathBuf, ReadError),
     /// The file is not a valid drive file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no drive file is lost, whether it exists, appears meanwhile, or is extended by two
-//! processes at once. Method: real files in a temporary folder.
+//! Goal: no drive file is lost, whether it exists before, appears during the measurement, or is
+//! extended by two processes at once. Method: real files in a temporary folder.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -51,7 +51,7 @@ fn a_new_file_is_all_that_is_left_and_others_may_read_it() {
     assert_eq!(mode(&path), mode(&usual));
 }
 
-/// Goal: of two measurements with the same output, neither replaces the other's result.
+/// Goal: if two measurements have the same output, neither replaces the other's result.
 #[test]
 fn a_file_that_came_up_meanwhile_stays() {
     let (_folder, path) = folder();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The number of chips that share reads: two reads at random places fall on the same one of C chips
-//! with probability `1 / C`, for any layout, and then take longer.
+//! Infers the number of chips that share reads: two reads at random places use the same one of C
+//! chips with probability `1 / C`, for any layout, and then take longer.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,38 +10,40 @@ use tidegate_stats::confidence;
 /// the share of slow single reads.
 const NOISE_PART: u64 = 4;
 
-/// The probability on either side that the number of chips lies outside the limits.
+/// The probability, in parts per billion, that the number of chips is beyond each of the two
+/// limits.
 const DOUBT_PPB: u32 = 5_000_000;
 
-/// The number of chips that share reads at random places, from how often two reads fall on the same
-/// one.
+/// The number of chips that share reads at random places, inferred from how often two reads use the
+/// same chip.
 ///
 /// # Equation
-/// Two fall on the same of C chips with probability `1 / C`. Limits are the Clopper-Pearson limits
-/// for that probability, see [`confidence::exceedance_ppb`], at 99 % together.
+/// Two reads use the same one of C chips with probability `1 / C`. The limits are the
+/// Clopper-Pearson limits of that probability, see [`confidence::exceedance_ppb`], with a joint
+/// confidence of 99 %.
 ///
 /// # Assumptions
-/// Data are spread evenly over all chips: otherwise there are more chips than this says. A chip
-/// serves one read at a time, and its service takes at least 30 % of the time of a read alone.
+/// Data are spread evenly over all chips; otherwise there are more chips than stated here. A chip
+/// serves one read at a time, and its service takes at least 30 % of the time of a single read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chips {
-    /// The number of pairs that were tried.
+    /// The number of pairs that were measured.
     pub pairs: u64,
-    /// The number of these that took much longer than one read.
+    /// The number of pairs that took much longer than one read.
     pub conflicts: u64,
-    /// The smallest number of chips.
+    /// The lower limit of the number of chips.
     pub count_min: u64,
-    /// The most likely number; `None` if no pair was in conflict.
+    /// The most likely number of chips; `None` if no pair was in conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// The greatest number.
+    /// The upper limit of the number of chips; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count_max: Option<u64>,
 }
 
 impl Chips {
     /// Returns the number of chips that explains `conflicts` conflicts among `pairs` pairs; `None`
-    /// if single reads are slow about as often.
+    /// if single reads are slow about equally often.
     pub(super) fn of(conflicts: usize, pairs: usize, alone_slow_ppm: u64) -> Option<Self> {
         const ALL_PPB: u64 = 1_000_000_000;
         let [conflicts, pairs] = [conflicts, pairs].map(|it| u64::try_from(it).expect("a count"));
@@ -64,8 +66,8 @@ impl Chips {
 mod tests {
     use super::*;
 
-    /// One pair in sixteen is in conflict. The limits of 125 of 2,000 at 0.5 % on either side, by
-    /// summing the distribution: 0.04936 and 0.07776, one in 20.26 and one in 12.86.
+    /// One pair in sixteen is in conflict. Summing the distribution gives the limits for 125 of
+    /// 2,000 at 0.5 % on either side: 0.04936 and 0.07776, one in 20.26 and one in 12.86.
     #[test]
     fn the_number_of_chips_has_the_limits_of_clopper_and_pearson() {
         let chips = Chips::of(125, 2_000, 0).expect("pairs");

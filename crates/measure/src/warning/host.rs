@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Warnings about the kernel between us and the device, before the first request is sent.
+//! Warnings about the kernel and the device that are known before the first request is sent.
 
 use tidegate_device::{DeviceFacts, WriteCache};
 use tidegate_model::Bytes;
 
 use super::Warning;
 
-/// Returns the warnings that need no measurement.
+/// Returns the warnings that follow from the facts about the device alone.
 pub(crate) fn about_host(
     facts: &DeviceFacts,
     writes: bool,
@@ -38,7 +38,7 @@ fn hidden_depth(facts: &DeviceFacts, depth: u32) -> Option<Warning> {
     (accepted < depth).then_some(Warning::DepthHidden { depth, accepted })
 }
 
-/// Returns how many requests can reach the device at once; `None` if the kernel does not say.
+/// Returns how many requests can reach the device at once; `None` if the kernel does not report it.
 pub(crate) fn accepted(facts: &DeviceFacts) -> Option<u32> {
     [facts.queue_depth, facts.requests_max].into_iter().flatten().filter(|&count| count > 0).min()
 }

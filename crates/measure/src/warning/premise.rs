@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The premise that a warning puts into the drive file.
+//! The premise that a warning adds to the drive file.
 //!
-//! A warning about something that the file lacks is no premise: no bound rests on it.
+//! If a warning is about something that the file lacks, it adds no premise, because no bound uses
+//! it.
 
 use tidegate_model::{Premise, PremiseCode, count};
 
 use super::Warning;
 
 impl Warning {
-    /// Returns the premise of every bound that rests on the measured tables; `None` if the warning
-    /// is not about them.
+    /// Returns the premise that the warning adds to every bound from the measured tables; `None` if
+    /// the warning is not about them.
     pub fn premise(&self) -> Option<Premise> {
         self.premise_or_kind().ok()
     }
 
-    /// Returns the word of the JSON output: the code of the premise, if there is one.
+    /// Returns the identifier for JSON output: the code of the premise, if there is one.
     pub fn kind(&self) -> &'static str {
         self.premise_or_kind().map_or_else(|kind| kind, |premise| premise.code.name())
     }

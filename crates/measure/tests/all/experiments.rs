@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drains, priority and starvation on simulated drives whose answers are known.
+//! Measures drains, priority and starvation on simulated drives whose results are known.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,8 @@ const CAPACITY: Bytes = Bytes::new(1 << 30);
 const SERVICE: Duration = Duration::from_ms(3);
 const DEPTH: u32 = 8;
 
-/// Serves one request after the other, each in [`SERVICE`]; requests with priority come first.
+/// A drive that serves one request after the other, each in [`SERVICE`]; requests with priority
+/// come first.
 #[derive(Default)]
 struct Counter {
     waiting: VecDeque<Request>,
@@ -82,7 +83,7 @@ fn of_disk(file: &DriveFile, params: &ProfileParams) -> Profile {
     measured(&mut *disk, file.capacity().unwrap(), params)
 }
 
-/// Every start gives `q` services: at the last dispatch none of the q has begun.
+/// A drain takes `q` services from every start: at the last dispatch, none of the q has begun.
 #[test]
 fn drain_of_a_drive_that_counts_is_exact_from_every_start() {
     let experiments = [Experiment::DRAIN, Experiment::DRAIN_ADVERSARY];
@@ -98,8 +99,9 @@ fn drain_of_a_drive_that_counts_is_exact_from_every_start() {
     assert!(profile.file.batch.is_empty());
 }
 
-/// Goal: the drive is never given more than it accepts, and is brought up to q before each drain.
-/// Method: records what the drive held after each dispatch, over all experiments.
+/// Goal: the drive never holds more requests than it accepts, and the experiments use its full
+/// depth. Method: records the number of requests on the drive after each dispatch, over all
+/// experiments.
 #[test]
 fn no_experiment_exceeds_the_depth() {
     let mut drive = Counter::default();
@@ -109,20 +111,20 @@ fn no_experiment_exceeds_the_depth() {
     assert!(profile.file.starvation_max.is_some() && !profile.file.priority.is_empty());
 }
 
-/// The service that has begun is finished first, then the requests with priority are served.
+/// The drive finishes the service that has begun, and then serves the requests with priority.
 #[test]
 fn priority_waits_for_the_service_that_has_begun() {
     let profile = measured(&mut Counter::default(), CAPACITY, &params(&[Experiment::PRIORITY], 20));
     let [table] = &profile.file.priority[..] else { panic!("one table of priority") };
     for (&ns, q) in table.ns_max.iter().zip(1_u64..) {
-        // With q = K the drive is empty when the requests come.
+        // With q = K, the drive is empty when the requests arrive.
         let ahead = u64::from(q < u64::from(DEPTH));
         assert_eq!(ns, (SERVICE * (q + ahead)).ns(), "{q}");
     }
 }
 
-/// Goal: the bound of a drive's queue is found. Method: the Fujitsu, whose bound of 2.03 s shows in
-/// no other figure of its file; within 2 %.
+/// Goal: the bound of a drive's queue is measured to within 2 %. Method: the Fujitsu, whose bound
+/// of 2.03 s appears in no other figure of its file.
 #[test]
 fn starvation_bound_of_a_disk_is_found() {
     let file = fujitsu();
@@ -143,8 +145,8 @@ fn a_disk_without_a_bound_is_not_given_one() {
     assert!(profile.warnings.iter().any(|it| matches!(it, Warning::Endless { .. })));
 }
 
-/// Goal: the table holds the longest drain of all starts, since each start refutes a shorter table;
-/// without adversaries it is the table of random places.
+/// Goal: the table holds the longest drain over all starts, because each start refutes a shorter
+/// table. Without adversarial starts, it is the table of random places.
 #[test]
 fn table_of_drains_is_the_greatest_of_all_starts() {
     let experiments = [Experiment::DRAIN, Experiment::DRAIN_ADVERSARY];

@@ -20,7 +20,7 @@ use tidegate_model::{
     BatchTable, Bytes, DriveFile, DriveKind, Duration, Op, Outcome, Request, RequestId, Time,
 };
 
-/// One flush.
+/// A recorded flush.
 #[derive(Debug, Clone, Copy)]
 struct Flushed {
     /// The number of writes that completed since the previous flush.
@@ -28,7 +28,7 @@ struct Flushed {
     took: Duration,
 }
 
-/// Records the flushes of a drive; the log is shared with the test.
+/// A drive that records its flushes; the log is shared with the test.
 struct Witness<D> {
     drive: D,
     held: usize,
@@ -84,7 +84,7 @@ fn params(depth: u32, samples: u32) -> ProfileParams {
     }
 }
 
-/// Returns the measurement, and the flushes of all trials that count.
+/// Returns the profile, and the flushes of all trials that count.
 fn witnessed(
     drive: impl Drive,
     capacity: Bytes,
@@ -115,16 +115,17 @@ fn built_in(name: &str) -> DriveFile {
     tidegate_drive::builtin::load(name).expect("it is built in")
 }
 
-/// Returns the drive file's times for the only size.
+/// Returns the times of flushes in the drive file, for the only size of writes.
 fn times(profile: &Profile) -> FlushTimes {
     let fit = profile.file.fit.as_ref().expect("flushes were measured");
     let of_size = fit["flush"]["writes of 64KiB"].clone();
     of_size.try_into().expect("it is read back")
 }
 
-/// Returns whether the drive file agrees with the witness, for each start and for all of them.
+/// Returns whether the drive file agrees with the recorded flushes, for each start and for all
+/// together.
 fn agrees(profile: &Profile, log: &[Flushed]) -> bool {
-    // A clock too coarse to see a flush does not make it free.
+    // A flush too short for the clock still counts as 1 ns.
     let ns = |flush: &Flushed| flush.took.ns().max(1);
     let longest = log.iter().map(ns).max();
     let times = times(profile);
@@ -152,9 +153,9 @@ fn the_longest_flush_is_that_of_the_trials() {
     }
 }
 
-/// A drive that has no volatile cache, or saves it when power fails, flushes immediately; the
-/// others need some milliseconds. A measurement with few samples and another depth stays below the
-/// figure in the file.
+/// Checks that a drive without a volatile cache, or one that saves its cache on power failure,
+/// flushes immediately, and that the others need some milliseconds. A measurement with few samples
+/// must not exceed the figure in the file.
 fn is_free_where_nothing_is_volatile(file: &DriveFile, longest: Duration) {
     let is_safe = file.ssd.as_ref().is_some_and(|ssd| ssd.cache.power_loss_protection);
     if file.defers_writes() && !is_safe {
@@ -166,10 +167,10 @@ fn is_free_where_nothing_is_volatile(file: &DriveFile, longest: Duration) {
 }
 
 /// Goal: the longest flush follows the size of the cache. Method: one disk with caches of 8 to 64
-/// segments of writes; each segment is one write at another place, which takes this disk between
-/// half and twice its average random service (12.7 ms: an average seek and half a turn). A write
-/// from end to end (15 ms, half a turn and the head's settling) takes not much more than one and a
-/// half times the average.
+/// segments of writes. Each segment is one write at another place. Writing out a segment must take
+/// between about one and two average random services (12.7 ms: an average seek and half a turn). A
+/// write from end to end (15 ms, half a turn and the head's settling) takes little more than one
+/// and a half times the average.
 #[test]
 fn the_flush_follows_the_planted_cache() {
     let mut before = 0;
@@ -187,8 +188,9 @@ fn the_flush_follows_the_planted_cache() {
     }
 }
 
-/// Goal: the full cache determines the longest flush, not the command itself. Method: compares the
-/// starts of one disk; flushes of a clean disk would give the first figure everywhere.
+/// Goal: the data in the full cache determine the longest flush, not the command itself. Method:
+/// compares the starts on one disk; if the cache were clean, all flushes would take as long as the
+/// first.
 #[test]
 fn a_flush_takes_the_longer_the_more_was_written() {
     let (profile, _) = of_file(&built_in("nearline-7200"), &params(8, 40));
@@ -201,7 +203,7 @@ fn a_flush_takes_the_longer_the_more_was_written() {
     assert!(times.writes[2] > 64 && times.is_full, "{times:?}");
 }
 
-/// A disk whose cache never fills: each write adds a millisecond to the next flush.
+/// A drive whose cache never fills: each write adds a millisecond to the next flush.
 struct Endless {
     disk: PseudoDisk,
     dirty: u64,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the measurements of the built-in disks with what the disks themselves did.
+//! Compares the measurements of the built-in disks with the actions of the disks themselves.
 //!
 //! A witness between the measurement and the disk records when the disk got which requests, and
-//! when it was empty: the tables must hold the same maxima, to the nanosecond. Rotation, zones and
-//! seeks have tests of their own, beside the experiments.
+//! when it was empty. The tables must hold the same maxima, to the nanosecond. Rotation, zones and
+//! seeks have their own tests, next to the experiments.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,18 +16,18 @@ use tidegate_measure::{Experiment, Kind, ProfileParams, profile_drive};
 use tidegate_model::{Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
 use tidegate_stats::extremes::{Refusal, SIGNIFICANCE, Tail};
 
-/// One stretch in which the disk was busy.
+/// A period during which the disk was busy.
 #[derive(Debug, Clone, Copy)]
 struct Busy {
     begun: Time,
-    /// When it last got a request.
+    /// The time at which the disk last got a request.
     last_sent: Time,
-    /// The number of requests that it held then.
+    /// The number of requests that the disk held then.
     held: usize,
     ended: Time,
 }
 
-/// Records what a disk does; the log is shared with the test.
+/// A disk that records its busy periods; the log is shared with the test.
 struct Witness<D> {
     disk: D,
     held: usize,
@@ -81,8 +81,9 @@ fn params(file: &DriveFile, experiment: Experiment, samples: u32) -> ProfilePara
     }
 }
 
-/// Returns the drive file that is measured, and the last busy stretch of each trial after the first
-/// `warm_up`: a flow of one request leaves the disk idle each time that the request completes.
+/// Returns the measured drive file, and the last busy period of each trial after the first
+/// `warm_up` trials. A trial can have several busy periods: a flow of one request leaves the disk
+/// idle whenever the request completes.
 fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (DriveFile, Vec<Busy>) {
     let disk =
         tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");
@@ -132,7 +133,8 @@ fn drain_maxima_are_those_of_the_trials() {
 
 /// Goal: the measured starvation time exceeds the bound of the drive's queue by at most 2 %, and is
 /// absent if the queue has no bound. Method: compares with `starvation_ns` of the built-in file. A
-/// queue that reduces access times by the time waited serves the starved request before the bound.
+/// queue with ageing, which subtracts the time waited from access times, serves the starved request
+/// before the bound.
 #[test]
 fn starvation_bounds_are_found() {
     for file in disks().filter(|file| file.depth > 1) {
@@ -156,9 +158,10 @@ fn starvation_bounds_are_found() {
     }
 }
 
-/// Goal: where the longest times of a disk do not follow a law of extremes, there is no estimate
-/// (the dissertation's figure 7.7: batches of 10 requests of 255 KiB on this disk). Method: the
-/// same batches; times of a disk are bounded, and the times near the bound are a mixture.
+/// Goal: if the longest times of a disk do not follow a law of extremes, there is no estimate (the
+/// dissertation's figure 7.7: batches of 10 requests of 255 KiB on this disk). Method: measures the
+/// same batches. A disk's times are bounded, and times near the bound are a mixture of
+/// distributions.
 #[test]
 fn the_law_of_excesses_is_refused_for_batches_of_ten() {
     let file = tidegate_drive::builtin::load("maxtor-atlas-10k-v").expect("it is built in");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! All tests of this crate, as one program: it is linked once, and its tests share the cores.
+//! All tests of this crate, in one program, so that it is linked only once and the tests share the
+//! cores.
 
 mod experiments;
 mod flush;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests measuring by families of places: every table has every family, in at most twice the time,
-//! even after an interruption.
+//! Tests the measurement by families of places: every table has every family, and the measurement
+//! takes at most twice the time and can be resumed.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ fn measured(
         .expect("a profile")
 }
 
-/// Returns the profile, and how long it takes in the drive's time.
+/// Returns the profile, and the time of the measurement on the drive's clock.
 fn whole(experiments: &[Experiment]) -> (Profile, Duration) {
     let elapsed = Cell::new(Duration::ZERO);
     let note = |progress: Progress| elapsed.set(progress.elapsed);
@@ -62,8 +62,8 @@ fn assert_whole(table: &MeasuredTable) {
 }
 
 /// Goal: each family is measured, the table holds the longest times of all families, and the times
-/// of random places are the same as without families. Method: the nearline disk, where a sequence
-/// takes far less time.
+/// at random places are the same as without families. Method: the nearline disk, on which a
+/// sequence takes far less time.
 #[test]
 fn every_family_is_measured() {
     let (alone, _) = whole(&[Experiment::BATCH]);
@@ -135,8 +135,8 @@ fn families_at_most_double_the_time() {
     }
 }
 
-/// Goal: an interrupted measurement resumes with all its samples, whichever part was interrupted.
-/// Method: stops after every third of the trials.
+/// Goal: an interrupted measurement resumes with all its samples, in whichever part it was
+/// interrupted. Method: stops after each third of the trials.
 #[test]
 fn a_measurement_by_families_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The whole measurement on a real file, on the disk that holds the build directory.
-//! If direct I/O or io_uring is not available, a test prints why and is skipped.
+//! Runs complete measurements on a real file, on the disk with the build directory. If direct I/O
+//! or io_uring is not available, a test prints the reason and is skipped.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use tidegate_model::{Bytes, DriveFile, Op};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A file that is removed with its directory.
+/// A file in a directory of its own; both are removed at the end.
 struct File {
     directory: tempfile::TempDir,
     target: Target,

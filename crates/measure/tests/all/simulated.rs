@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The whole measurement on simulated drives, in virtual time: the measured figures must be those
-//! that the drive was built to have.
+//! Runs complete measurements on simulated drives, in virtual time. The measured figures must be
+//! those that the drive was built to have.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,7 @@ fn a_pseudo_disk_is_measured_to_be_its_table() {
     assert_eq!((profile.file.kind, profile.file.depth), (DriveKind::Recorded, 8));
 }
 
-/// Records where requests lie, by their operation.
+/// A drive that records the places of requests by operation.
 struct Notebook {
     disk: PseudoDisk,
     places: [HashSet<u64>; 2],
@@ -85,8 +85,8 @@ impl Drive for Notebook {
     }
 }
 
-/// Goal: writes do not go where reads just were, which a device may still have in memory. Method:
-/// compares all places of both; less than one in a thousand is the same by chance.
+/// Goal: writes do not go to the places of earlier reads, which a device may still have in memory.
+/// Method: compares all places of both; less than one in a thousand may be equal by chance.
 #[test]
 fn writes_go_to_other_places_than_reads() {
     let kind = |op| Kind { op, size: ProfileParams::SIZE };
@@ -141,7 +141,7 @@ fn a_stop_keeps_what_was_measured() {
 }
 
 /// Goal: everything that was measured before a stop is written, as a shorter table that a reader
-/// cannot mistake for a complete one. Method: a stop after each number of batches of the first
+/// cannot mistake for a complete one. Method: stops after each number of batches of the first
 /// counted round.
 #[test]
 fn a_stop_within_the_first_counted_round_gives_a_shorter_table() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds tables of built-in drives that the simulated drive beside them does not reproduce.
+//! Finds tables of built-in drives that a simulation of the same drive does not reproduce.
 //!
 //! A small part of each table is measured again: batches of up to 8 requests at random places, 200
-//! of each, and throughput. A table is stale if a median or a 99 % quantile differs by more than 5 %
-//! and by more than chance explains. `make drives` measures all tables anew.
+//! of each size, and throughput. A table is stale if a median or a 99 % quantile differs by more
+//! than 5 % and by more than chance explains. `make drives` measures all tables again.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,16 +18,17 @@ const DEPTH_MAX: u32 = 8;
 /// The accepted difference.
 const TOLERANCE_PPM: u32 = 50_000;
 
-/// Returns the kinds of requests whose tables are measured again. The Maxtor's tables are bounds
-/// from published figures, without medians. Times of writes to flash depend on how much was written
-/// before, so a small part of them is not comparable with the whole.
+/// Returns the kinds of requests whose tables are measured again. The Maxtor is excluded, because
+/// its tables are bounds from published figures, without medians. Writes to flash are excluded,
+/// because their times depend on how much was written before, so a small part is not comparable
+/// with the whole table.
 fn kinds(file: &DriveFile) -> Vec<Kind> {
     let measured = file.batch.iter().filter(|it| it.quantiles_ns.iter().all(|all| !all.is_empty()));
     let kinds = measured.filter_map(|it| Some(Kind { op: it.op?, size: it.size? }));
     kinds.filter(|kind| file.ssd.is_none() || kind.op == Op::Read).collect()
 }
 
-/// Returns the names of a drive's tables that the simulation of `parts` does not reproduce.
+/// Returns the names of tables in `file` that the simulation of `parts` does not reproduce.
 fn stale(file: &DriveFile, parts: &DriveFile) -> Vec<String> {
     let kind = parts.parts().expect("simulated").kind();
     let capacity = parts.parts().and_then(Parts::capacity).expect("parts have a size");
@@ -63,8 +64,8 @@ fn tables_are_those_of_the_simulated_drive() {
     }
 }
 
-/// Canary: tables of a disk that turns a fifth faster, and of a drive whose commands take 50 us
-/// less, are stale.
+/// Canary: the tables are stale if the disk turns a fifth faster, or if the drive's commands take
+/// 50 us less.
 #[test]
 fn tables_of_another_drive_are_stale() {
     for file in drives().filter(|file| !kinds(file).is_empty()) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares what `stripe` finds on solid-state drives with what is planted in them.
+//! Compares the results of `stripe` on solid-state drives with the planted parameters.
 //!
-//! The profiler sees each drive as it sees a real one: reads of 4 KiB and writes of a neighbour,
-//! nothing else. The test computes the expected figures from the parameters alone, without the
-//! drive: it applies the rule that deals data over the dies of a drive that was filled once. The
-//! canary swaps what was planted: drives differ in every figure, so a comparison that accepts a
-//! swap would detect nothing.
+//! The profiler uses each drive like a real one: it sends reads of 4 KiB and a flow of writes,
+//! nothing else. The test computes the expected figures from the parameters alone, by the rule that
+//! distributes data over the dies of a drive that was filled once. The canary exchanges planted
+//! figures between drives. The drives differ in every figure, so a comparison that accepts an
+//! exchange detects nothing.
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,7 +17,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
 const READ: u64 = 4096;
 
-/// The parameters that vary.
+/// The parameters that differ between the variants.
 struct Variant {
     channels: u32,
     dies_per_channel: u32,
@@ -31,12 +31,13 @@ struct Variant {
 }
 
 /// The variants differ in channels and dies, page sizes, the number of dies over which data are
-/// dealt, and the cost of a neighbour's write.
+/// distributed, and the cost of a write.
 const VARIANTS: [Variant; 6] = {
     use PrefillOrder::{Random, Sequential};
     [
-        // Channels, dies per channel, planes, KiB per page, dies per stripe; then, in microseconds,
-        // the times of reads, of a program, and until a program is suspended for a read.
+        // The first list holds channels, dies per channel, planes, KiB per page and dies per
+        // stripe. Then come, in microseconds, the times of reads, of a program, and until a program
+        // is suspended for a read.
         variant([4, 2, 1, 16, 4], &[55, 65, 80], 700, None, Sequential),
         variant([8, 4, 2, 16, 8], &[60, 75], 2_000, None, Sequential),
         variant([2, 2, 2, 4, 2], &[45, 50, 55], 1_000, Some(60), Sequential),
@@ -66,9 +67,9 @@ const fn variant(
     }
 }
 
-/// Returns the built-in drive with other chips. If it was filled in sequence, it has so much spare
-/// flash that no garbage collection takes place; if it was filled in random order, collection
-/// begins with the first writes.
+/// Returns the built-in drive with other chips. A drive that was filled in sequence has enough
+/// spare flash that no garbage collection takes place. On a drive that was filled in random order,
+/// collection begins with the first writes.
 fn drive_file(variant: &Variant) -> DriveFile {
     let mut file = tidegate_drive::builtin::load("sata-ssd").expect("it is built in");
     let ssd = file.ssd.as_mut().expect("it is made of chips");
@@ -89,7 +90,7 @@ fn drive_file(variant: &Variant) -> DriveFile {
     file
 }
 
-/// Returns what `stripe` finds with this number of samples and at most 8 requests at once.
+/// Returns the results of `stripe` with this number of samples and at most 8 requests at once.
 fn found(file: &DriveFile, samples: u32) -> Stripe {
     let kind = |op| Kind { op, size: Bytes::new(READ) };
     let params = ProfileParams {
@@ -111,21 +112,20 @@ fn found(file: &DriveFile, samples: u32) -> Stripe {
 const DEPTH: u32 = 8;
 const SAMPLES: u32 = 2000;
 
-/// The figures that must be found.
+/// The figures that the measurement must find.
 #[derive(Debug, Clone)]
 struct Planted {
     dies: u64,
     block: Option<u64>,
     again: Option<u64>,
     alone_ns: u64,
-    /// How long a read waits if it arrives just after its die began its longest operation. That is
-    /// a program or, on a full drive, an erase; the wait ends earlier if the operation is
-    /// suspended.
+    /// The wait of a read that arrives just after its die began its longest operation: a program
+    /// or, on a full drive, an erase. The wait ends earlier if the operation is suspended.
     wait_ns: u64,
-    /// The additional time that it may wait for the neighbour's data on the link, and for pages on
-    /// a channel.
+    /// The additional time that the read can wait for the data of writes on the link, and for pages
+    /// on a channel.
     traffic_ns: u64,
-    /// The share of pairs that lie on one die, for a distance.
+    /// The share of pairs at a given distance that are on one die.
     shares: fn(&Ssd, u64) -> f64,
     ssd: Ssd,
 }
@@ -153,8 +153,8 @@ impl Planted {
     }
 }
 
-/// Units are dealt stripe by stripe over `stripe_dies` dies until a row of each is full, then
-/// over the next ones.
+/// Returns the die of a unit. Units are distributed stripe by stripe over `stripe_dies` dies until
+/// a row of each is full, then over the next dies.
 fn die(ssd: &Ssd, unit: u32) -> u32 {
     let stripe = unit / ssd.units_per_stripe();
     let of_group = ssd.cache.stripe_dies * ssd.stripes_per_row();
@@ -168,7 +168,8 @@ fn share_of_dealt(ssd: &Ssd, bytes: u64) -> f64 {
     f64::from(u32::try_from(shared).expect("at most all")) / f64::from(pairs)
 }
 
-/// Checks that every figure found is the planted one; the error names a figure that is not.
+/// Checks that every measured figure equals the planted one; the error names a figure that does
+/// not.
 fn compare(planted: &Planted, found: &Stripe) -> Result<(), String> {
     let chips = found.chips.as_ref().ok_or("no chips")?;
     let (least, most) = (chips.count_min, chips.count_max.unwrap_or(u64::MAX));
@@ -206,8 +207,8 @@ fn compare_share(planted: &Planted, found: &Stripe, bytes: u64, ppm: u64) -> Res
 }
 
 /// Goal: the size of a block, the distance at which reads conflict again, the number of dies, the
-/// time of a read alone and the longest read beside writes are those of the drive, for every
-/// variant. Prints them.
+/// time of a single read and the longest read during writes are those of the drive, for every
+/// variant. The test prints them.
 #[test]
 fn what_is_planted_is_found() {
     println!("| channels x dies | block KiB | again KiB | dies | alone us | wait us |");
@@ -243,12 +244,12 @@ fn print_row(variant: &Variant, planted: &Planted, found: &Stripe) {
     );
 }
 
-/// Replaces one planted figure of a drive by that of another drive.
+/// Replaces one planted figure of a drive by the figure of another drive.
 type Swap = fn(&mut Planted, &Planted);
 
-/// Canary. Goal: the comparison refuses any drive other than the measured one, and any single
-/// figure of another drive. Method: compares each drive with the figures planted in each other;
-/// then replaces one figure at a time by the next drive's figure.
+/// Canary. Goal: the comparison rejects any drive other than the measured one, and any single
+/// figure of another drive. Method: compares each drive with the figures planted in every other
+/// drive; then replaces one figure at a time by the next drive's figure.
 #[test]
 fn what_is_planted_elsewhere_is_not_found() {
     let files: Vec<_> = VARIANTS.iter().map(drive_file).collect();

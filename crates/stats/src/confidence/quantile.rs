@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds a quantile of a distribution from its samples, for every distribution: the converse of
-//! [`super::exceedance_ppb`], which fixes the sample and bounds the quantile.
+//! Bounds a quantile of any distribution from its samples. This is the converse of
+//! [`super::exceedance_ppb`], which fixes the sample and bounds its quantile.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use tidegate_model::Duration;
 
 use super::ln_at_most;
 
-/// A time that a quantile does not exceed, with some confidence.
+/// A time that a quantile does not exceed, with a stated confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UpperQuantile {
-    /// The quantile, in ppm.
+    /// The level of the quantile, in ppm.
     pub level_ppm: u32,
     /// The confidence.
     pub confidence: f64,
-    /// The time.
+    /// The time that the quantile does not exceed.
     pub time_max: Duration,
     /// The rank of the sample that took this time, 1 for the shortest.
     pub rank: u64,
@@ -23,9 +23,9 @@ pub struct UpperQuantile {
     pub samples: u64,
 }
 
-/// Returns the shortest sample that the quantile `level_ppm` of the distribution does not exceed,
-/// with confidence `confidence`; `None` if not even the longest sample suffices:
-/// [`super::samples_needed`] returns how many samples would.
+/// Returns the shortest sample that the quantile `level_ppm` of the distribution does not exceed
+/// with confidence `confidence`. `None` if not even the longest sample is enough;
+/// [`super::samples_needed`] returns how many samples would be.
 ///
 /// # Equation
 /// The least rank r with `P(Bin(n, q) >= r) <= 1 - c`: the quantile lies above the sample of rank
@@ -43,7 +43,7 @@ pub struct UpperQuantile {
 /// `sorted` is in ascending order.
 ///
 /// # Panics
-/// If the level or the confidence does not lie between 0 and 1.
+/// If the level or the confidence is not between 0 and 1.
 ///
 /// # Complexity
 /// O(n log n).
@@ -72,13 +72,14 @@ pub fn quantile_at_most(
     Some(UpperQuantile { level_ppm, confidence, time_max, rank, samples })
 }
 
-/// Returns the largest number of samples that may lie above the chosen one.
+/// Returns how many samples may be above the chosen one, at most; `None` if even the longest sample
+/// is not enough.
 ///
 /// # Equation
 /// `P(Bin(n, q) >= n - a) = P(Bin(n, 1 - q) <= a)`, which grows with a.
 fn samples_above(samples: u64, level_ppm: u32, confidence: f64) -> Option<u64> {
     let beyond = f64::from(1_000_000 - level_ppm) / 1e6;
-    // Floats of this size err by less than one part in a million, so ask for that much more.
+    // The error of the logarithm's sum is below one part in a million, so the search allows for it.
     let wanted = (1.0 - confidence).ln() - 1e-6;
     let is_sure = |above: u64| ln_at_most(samples, above, beyond) <= wanted;
     if samples == 0 || !is_sure(0) {
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(rank(0, 500_000, 0.5), None);
     }
 
-    /// With exactly the needed number of samples the longest is the bound.
+    /// With exactly the needed number of samples, the longest sample is the bound.
     #[test]
     fn the_longest_of_as_many_samples_as_needed_is_the_bound() {
         for (level_ppm, quantile) in [(990_000, 0.99), (999_000, 0.999), (500_000, 0.5)] {
@@ -160,9 +161,9 @@ mod tests {
         assert!(said(0.57).starts_with("with 57 % confidence"), "{}", said(0.57));
     }
 
-    /// Goal: the claim is right as often as it states. Method: 2,000 sets of 300 samples of a
-    /// uniform distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is not an
-    /// upper bound, fails in nearly half of the sets.
+    /// Goal: the claim is correct at least as often as it states. Method: 2,000 sets of 300 samples
+    /// of a uniform distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is
+    /// not an upper bound, fails in nearly half of the sets.
     #[test]
     fn the_claim_holds_as_often_as_it_says() {
         use rand::{RngExt, SeedableRng};
@@ -177,7 +178,7 @@ mod tests {
             let canary = crate::order_statistics::quantile(&times, 950_000);
             wrong_canary += u32::from(canary.ns() < 950_000);
         }
-        // 10 % of 2,000 are 200, with a standard deviation of 13; ranks are integers, so fewer
+        // 10 % of 2,000 are 200, with a standard deviation of 13; ranks are integers, so fewer sets
         // fail.
         assert!(wrong <= 240, "{wrong} of 2,000 claims are wrong");
         assert!(wrong_canary > 700, "the sample quantile passed as a bound: {wrong_canary}");

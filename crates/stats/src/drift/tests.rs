@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks both comparisons against calculations by hand, how often they flag a steady device, and
-//! whether they find deliberate changes.
+//! Checks both comparisons against calculations by hand, how often a steady device is flagged, and
+//! whether deliberate changes are found.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -11,7 +11,8 @@ fn times(ns: impl IntoIterator<Item = u64>) -> Vec<Duration> {
     ns.into_iter().map(Duration::from_ns).collect()
 }
 
-/// Returns samples of a skewed distribution with ties: the product of two uniform ones, in steps.
+/// Returns samples of a skewed distribution with ties: the products of two uniform numbers, rounded
+/// to steps.
 fn steady(random: &mut Pcg64, count: usize) -> Vec<Duration> {
     let mut sample =
         || 5_000_000 + 1_000 * (random.random_range(0..60) * random.random_range(0..60));
@@ -46,8 +47,8 @@ fn the_longest_are_shared_as_by_hand() {
 }
 
 /// Goal: a steady device is flagged in at most 1 % of runs, with any number of entries. Method:
-/// 2,000 runs of 5 entries; 20 alarms are allowed, with a standard deviation of 4.5. Canary:
-/// without Holm's procedure the same level gives several times as many alarms.
+/// 2,000 runs of 5 entries; 20 alarms are expected at most, with a standard deviation of 4.5.
+/// Canary: without Holm's procedure, the same level gives several times as many alarms.
 #[test]
 fn a_steady_device_is_seldom_accused() {
     let mut random = Pcg64::seed_from_u64(3);
@@ -79,8 +80,8 @@ fn a_slow_drift_of_one_entry_is_found() {
     assert!(drift.to_string().starts_with("the device was not steady: entry 6 +"), "{drift}");
 }
 
-/// Towards the end the longest tenth of the samples takes 1.5 times as long. Their ranks were the
-/// highest before, so the comparison of all samples sees hardly anything.
+/// Towards the end, the longest tenth of the samples takes 1.5 times as long. Their ranks were
+/// already the highest, so the comparison of all samples shows hardly any change.
 #[test]
 fn longest_times_that_grow_are_found() {
     let mut random = Pcg64::seed_from_u64(6);
@@ -95,9 +96,9 @@ fn longest_times_that_grow_are_found() {
     assert!(shift.percent > 0.0 && shift.last > shift.first, "{shift:?}");
 }
 
-/// Goal: a change is given in per cent of the figures printed beside it. Method: nine in ten
-/// samples always take 100 us, the others 600 us at first and 150 us at the end: in per cent of
-/// the median that would be -450 %.
+/// Goal: a change in per cent refers to the figures that are printed with it. Method: nine of ten
+/// samples always take 100 us; the others take 600 us at first and 150 us at the end. In per cent
+/// of the median, that would be -450 %.
 #[test]
 fn a_time_never_shrinks_by_more_than_100_percent() {
     let run: Vec<_> = (0..900)

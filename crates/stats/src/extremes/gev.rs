@@ -14,8 +14,8 @@ const EULER: f64 = 0.577_215_664_901_532_9;
 /// `G(x) = exp(-(1 + xi (x - mu) / sigma)^(-1 / xi))`, and `exp(-e^(-(x - mu) / sigma))` for
 /// xi = 0, Gumbel's.
 ///
-/// The shape has the sign that Coles gives it: a tail with xi < 0 ends (Weibull), one with xi > 0
-/// is heavy (Frechet). scipy's `genextreme` has `c = -xi`.
+/// The sign of the shape follows Coles: a tail with xi < 0 ends (Weibull), one with xi > 0 is heavy
+/// (Frechet). scipy's `genextreme` has `c = -xi`.
 ///
 /// # Source
 /// S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, equation 3.2.
@@ -25,16 +25,16 @@ pub struct Gev {
     pub location: f64,
     /// sigma, in the unit of the samples, above 0.
     pub scale: f64,
-    /// xi.
+    /// xi, without a unit.
     pub shape: f64,
 }
 
 impl Gev {
-    /// Returns the distribution under which `maxima` are likeliest; `None` if none was found:
-    /// fewer than three maxima, or all equal.
+    /// Returns the distribution under which `maxima` are likeliest. `None` if there is none: with
+    /// fewer than three maxima, or if all are equal.
     ///
     /// The search starts at the distribution with the same L-moments and ends in the nearest
-    /// maximum of the likelihood with xi > -1; below -1 the likelihood has no maximum.
+    /// maximum of the likelihood with xi > -1; below -1, the likelihood has no maximum.
     ///
     /// # Source
     /// Start: J. Hosking, J. Wallis, E. Wood, "Estimation of the generalized extreme-value
@@ -42,7 +42,7 @@ impl Gev {
     /// approximation of the shape.
     ///
     /// # Assumptions
-    /// Maxima are independent and of one such distribution.
+    /// Maxima are independent and from one such distribution.
     ///
     /// # Complexity
     /// O(n log n) and about 150 evaluations of the likelihood.
@@ -57,7 +57,7 @@ impl Gev {
         ln_likelihood(self, samples)
     }
 
-    /// Returns where the tail ends; `None` for xi >= 0, where it has no end.
+    /// Returns where the tail ends; `None` for xi >= 0, because the tail then has no end.
     pub fn end_point(&self) -> Option<f64> {
         (self.shape < 0.0).then(|| self.location - self.scale / self.shape)
     }
@@ -69,7 +69,7 @@ impl Gev {
     }
 
     /// Returns the reduced variable of the level that one sample exceeds with probability
-    /// `exceedance`.
+    /// `exceedance`, where a maximum is taken over `block` samples.
     pub(crate) fn reduced_of(exceedance: f64, block: u32) -> f64 {
         -(-f64::from(block) * (-exceedance).ln_1p()).ln()
     }
@@ -129,8 +129,9 @@ impl Law for Gev {
         })
     }
 
-    /// Fits scale and shape, because the location follows from them: `mu = x - sigma y(reduced)`.
-    /// Under Gumbel's law, shape 0, all samples are possible.
+    /// Fits only scale and shape, because the location follows from them: `mu = x - sigma
+    /// y(reduced)`. The search can start at Gumbel's law, shape 0, because it makes all samples
+    /// possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
         let law_of = |&[ln_scale, shape]: &[f64; 2]| {
             let scale = self.scale * ln_scale.exp();
@@ -189,7 +190,7 @@ mod tests {
         assert!((gumbel.ln_below(0.0) + 1.0).abs() < 1e-12);
     }
 
-    /// The end of xi = -1/2 is 2 scales above the location.
+    /// With xi = -1/2, the tail ends 2 scales above the location.
     #[test]
     fn bounded_tails_end_and_quantiles_invert() {
         let bounded = Gev { location: 7.0, scale: 1.5, shape: -0.5 };

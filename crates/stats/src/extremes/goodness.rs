@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests whether samples look as if they came from the law fitted to them.
+//! Tests whether samples are likely to come from the law that was fitted to them.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -11,19 +11,20 @@ use crate::float;
 /// also refuses 5 % of correct laws, which errs on the safe side.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// The number of sample sets drawn from the fitted law and fitted again: p is known to half a per
-/// cent.
+/// The number of sample sets that are drawn from the fitted law and fitted again. It gives p in
+/// steps of half a per cent.
 pub const REPLICATES: u32 = 199;
 
-/// Draws are odd multiples of 2^-54: strictly between 0 and 1.
+/// Draws are odd multiples of 2^-54, so they are strictly between 0 and 1.
 const STEPS: u64 = 1 << 53;
 
 /// How well a law fits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goodness {
-    /// Anderson and Darling's A squared: 0 is perfect.
+    /// Anderson and Darling's A squared: 0 is a perfect fit.
     pub statistic: f64,
-    /// The share of sample sets drawn from the law that fit no better: small is bad.
+    /// The share of sample sets drawn from the law that fit no better; a small share means a poor
+    /// fit.
     pub p: f64,
 }
 
@@ -116,9 +117,9 @@ mod tests {
         assert!((statistic - 0.249_340).abs() < 1e-5, "{statistic}");
     }
 
-    /// Goal: a correct law is refused about as often as the significance says, not more. Method:
-    /// 100 sample sets of a law, each fitted and assessed; 5 refusals are expected, with a
-    /// standard deviation of 2.2.
+    /// Goal: a correct law is refused no more often than the significance states. Method: 100
+    /// sample sets of a law, each fitted and assessed; 5 refusals are expected, with a standard
+    /// deviation of 2.2.
     #[test]
     fn a_right_law_is_seldom_refused() {
         let law = Gpd { scale: 1.0, shape: -0.2 };

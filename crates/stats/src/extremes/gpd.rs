@@ -11,8 +11,8 @@ use crate::extremes::law::{
 /// `H(x) = 1 - (1 + xi x / sigma)^(-1 / xi)` for excesses x > 0, and `1 - e^(-x / sigma)` for
 /// xi = 0.
 ///
-/// The shape has the sign that Coles gives it: a tail with xi < 0 ends, one with xi > 0 is heavy;
-/// the mean is finite for xi < 1. scipy's `genpareto` has `c = xi`.
+/// The sign of the shape follows Coles: a tail with xi < 0 ends, one with xi > 0 is heavy; the mean
+/// is finite for xi < 1. scipy's `genpareto` has `c = xi`.
 ///
 /// # Source
 /// S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, equation 4.2;
@@ -21,23 +21,23 @@ use crate::extremes::law::{
 pub struct Gpd {
     /// sigma, in the unit of the samples, above 0.
     pub scale: f64,
-    /// xi.
+    /// xi, without a unit.
     pub shape: f64,
 }
 
 impl Gpd {
-    /// Returns the distribution under which `excesses` are likeliest; `None` if none was found:
-    /// fewer than three excesses, one not above 0, or all equal.
+    /// Returns the distribution under which `excesses` are likeliest. `None` if there is none: with
+    /// fewer than three excesses, if one is not above 0, or if all are equal.
     ///
     /// The search starts at the distribution with the same L-moments and ends in the nearest
-    /// maximum of the likelihood with xi > -1; below -1 the likelihood has no maximum.
+    /// maximum of the likelihood with xi > -1; below -1, the likelihood has no maximum.
     ///
     /// # Source
     /// Start: J. Hosking and J. Wallis, "Parameter and quantile estimation for the generalized
     /// Pareto distribution", 1987: `xi = 2 - l1 / l2`, `sigma = (1 - xi) l1`.
     ///
     /// # Assumptions
-    /// Excesses are independent and of one such distribution.
+    /// Excesses are independent and from one such distribution.
     ///
     /// # Complexity
     /// O(n log n) and about 100 evaluations of the likelihood.
@@ -52,7 +52,7 @@ impl Gpd {
         ln_likelihood(self, excesses)
     }
 
-    /// Returns the longest possible excess; `None` for xi >= 0, where there is none.
+    /// Returns the longest possible excess; `None` for xi >= 0, because there is no longest one.
     pub fn end_point(&self) -> Option<f64> {
         (self.shape < 0.0).then(|| -self.scale / self.shape)
     }
@@ -86,8 +86,8 @@ impl Law for Gpd {
         Some(Self { scale: found.scale * mean, shape: found.shape })
     }
 
-    /// Fits the shape alone, because the scale follows from it: `sigma = x / y(reduced)`. Under
-    /// the exponential law, shape 0, all samples are possible.
+    /// Fits only the shape, because the scale follows from it: `sigma = x / y(reduced)`. The search
+    /// can start at the exponential law, shape 0, because it makes all samples possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
         if x <= 0.0 {
             return None;

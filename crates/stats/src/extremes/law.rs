@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The common part of both extreme-value laws: the reduced variable, L-moments, and the
+//! The parts that both extreme-value laws share: the reduced variable, L-moments, and the
 //! maximum-likelihood fit from several starts.
 //!
 //! With the shape xi and the distance y in units of the scale, the reduced variable is
@@ -18,20 +18,22 @@ use crate::float;
 /// R. Smith, "Maximum likelihood estimation in a class of nonregular cases", 1985.
 pub(crate) const SHAPE_MIN: f64 = -1.0;
 
-/// Shapes closer to 0 than this count as 0: the difference is below a float's rounding error.
+/// Shapes closer to 0 than this count as 0, because the difference is below the rounding error of a
+/// float.
 const SHAPE_ZERO: f64 = 1e-9;
 
 /// A distribution with a shape that can be fitted to samples.
 pub(crate) trait Law: Copy {
-    /// Returns the law under which the samples are likeliest, near the law given by their
-    /// L-moments.
+    /// Returns the law under which the samples are likeliest, or `None` if there is none. The
+    /// search starts at the law with the same L-moments.
     ///
     /// # Shape
     /// `sorted` is ascending; excesses are above 0.
     fn fitted(sorted: &[f64]) -> Option<Self>;
 
-    /// Returns the likeliest law among those that give `x` for the reduced variable `reduced`,
-    /// near `self`, the likeliest law of all; `None` if no such law makes the samples possible.
+    /// Returns the likeliest law among those that give `x` for the reduced variable `reduced`;
+    /// `None` if no such law makes the samples possible. The search starts at `self`, the likeliest
+    /// law of all.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self>;
 
     /// Returns the value whose reduced variable is 0.
@@ -56,7 +58,7 @@ pub(crate) trait Law: Copy {
     fn quantile(&self, share: f64) -> f64;
 }
 
-/// Returns z of y, infinite beyond the support.
+/// Returns z for a given y; infinite outside the support.
 pub(crate) fn reduced(y: f64, shape: f64) -> f64 {
     if shape.abs() < SHAPE_ZERO {
         return y;
@@ -67,7 +69,7 @@ pub(crate) fn reduced(y: f64, shape: f64) -> f64 {
     (shape * y).ln_1p() / shape
 }
 
-/// Returns y of z, the inverse of [`reduced`].
+/// Returns y for a given z, the inverse of [`reduced`].
 pub(crate) fn stretched(z: f64, shape: f64) -> f64 {
     if shape.abs() < SHAPE_ZERO { z } else { (shape * z).exp_m1() / shape }
 }
@@ -110,10 +112,10 @@ pub(crate) fn ln_likelihood(law: &impl Law, samples: &[f64]) -> f64 {
     samples.iter().map(|&x| law.ln_density(x)).sum()
 }
 
-/// Returns the parameters that make the samples likeliest, by a search from the first start that
-/// makes them possible; `None` if no start does.
+/// Returns the parameters that make the samples likeliest. The search begins at the first start
+/// that makes the samples possible; `None` if no start does.
 ///
-/// The variables are the law's parameters, the shape last; all are of the order of 1.
+/// The variables are the law's parameters, with the shape last; all are of the order of 1.
 pub(crate) fn likeliest<const N: usize, L: Law>(
     samples: &[f64],
     starts: &[[f64; N]],
@@ -138,7 +140,7 @@ mod tests {
         for shape in [-0.7, -0.1, -1e-12, 0.0, 1e-7, 0.3, 1.5] {
             for z in [-1.0, 0.0, 0.5, 4.0, 20.0] {
                 let back = reduced(stretched(z, shape), shape);
-                // Near a bounded end y hardly depends on z, so rounding errors are magnified: by
+                // Near a bounded end, y hardly depends on z, so rounding errors are magnified: by
                 // e^14 for a shape of -0.7 and z = 20.
                 assert!((back - z).abs() < 1e-6 * (1.0 + z.abs()), "{shape} {z} {back}");
             }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The range of an estimated level that reflects the sampling error.
 //!
-//! The range contains every level under which the samples are not much less likely than under the
-//! fitted law. "Much" is calibrated with samples drawn from the fitted law, the replicates that
-//! test the fit: for 50 excesses the large-sample limit is too narrow.
+//! The range contains every level for which the samples are not much less likely than under the
+//! fitted law. The threshold for "much" is calibrated with the replicates, which are samples drawn
+//! from the fitted law: for 50 excesses, the large-sample limit is too narrow.
 //!
 //! Source: S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, 2.6.6
 //! and 4.3.3 (profile likelihood of a level); A. Davison and D. Hinkley, "Bootstrap Methods and
@@ -16,24 +16,24 @@ use crate::float;
 /// The share of ranges that must contain the correct level if the law is correct.
 pub const RANGE_CONFIDENCE: f64 = 0.95;
 
-/// The number of distances at which the search looks for an end: an eighth of a scale from the
-/// estimate, then twice as far each time. If none of them, up to 2^36 scales, is outside the range,
-/// the range has no end.
+/// The number of distances at which the search looks for an end of the range: an eighth of a scale
+/// from the estimate, then twice as far each time. If the range extends beyond all of them, up to
+/// 2^36 scales, it has no end.
 const DOUBLINGS_MAX: u32 = 40;
 
-/// Halvings of the last step: they give more than three digits.
+/// The number of halvings of the last step, which give more than three digits.
 const HALVINGS: u32 = 20;
 
-/// Returns the range of the value that a law gives for the reduced variable `reduced`, in the
-/// unit of the samples. `None` if the replicates do not determine it; the upper end is `None` if
-/// there is none.
+/// Returns the range of the value that a law gives for the reduced variable `reduced`, in the unit
+/// of the samples. `None` if the replicates do not determine it. The upper end is `None` if the
+/// range has no upper end.
 ///
 /// # Equation
 /// `{x : l - max_(law(reduced) = x) l <= c}` for the logarithm l of the likelihood, with c the
 /// 95 % quantile of the same difference in samples of the fitted law, whose x is known.
 ///
 /// # Complexity
-/// One fit with one parameter less for each replicate, and about 60 more.
+/// For each replicate, one fit with one parameter fewer, and about 60 more such fits.
 pub(super) fn of<L: Law>(
     law: &L,
     sorted: &[f64],
@@ -60,14 +60,16 @@ pub(super) fn of<L: Law>(
     most.is_finite().then(|| Some((end(-1.0)?, end(1.0))))?
 }
 
-/// Returns by how much the logarithm of the likelihood falls if the value for `reduced` is `x`.
+/// Returns by how much the logarithm of the likelihood falls if the law must give `x` for
+/// `reduced`.
 fn loss<L: Law>(law: &L, sorted: &[f64], reduced: f64, x: f64) -> f64 {
     let constrained = law.likeliest_through(sorted, reduced, x);
     let falls = |other| ln_likelihood(law, sorted) - ln_likelihood(&other, sorted);
     constrained.map_or(f64::INFINITY, falls)
 }
 
-/// Returns the distance, in scales, beyond which the level is outside the range.
+/// Returns the distance, in scales, beyond which the level is outside the range; `None` if there is
+/// no end.
 fn end(is_within: impl Fn(f64) -> bool) -> Option<f64> {
     let (mut within, mut beyond) = (0.0, 0.125);
     for _ in 0..DOUBLINGS_MAX {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Minimises a function of a few variables without derivatives, by the downhill simplex method.
 //!
-//! This is our own code because calling an optimisation library would take more lines (a cost
-//! trait, a solver, an executor and its own vectors); it does not allocate in its steps.
+//! We use our own code because calling an optimisation library would take more lines (a cost trait,
+//! a solver, an executor and its own vectors). It does not allocate during its steps.
 //!
 //! Source: J. Nelder and R. Mead, "A simplex method for function minimization", 1965, with
 //! their coefficients 1, 2, 1/2, 1/2.
@@ -10,7 +10,7 @@
 /// The search ends when the simplex is smaller than this in every variable.
 const SIZE_MIN: f64 = 1e-7;
 
-/// The search ends after this many steps: three variables take about a hundred.
+/// The search ends after this many steps; with three variables it usually takes about a hundred.
 const STEPS_MAX: u32 = 1_000;
 
 /// A vertex with the value of the function there.
@@ -19,10 +19,11 @@ type Vertex<const N: usize> = ([f64; N], f64);
 /// Returns a local minimum near `start`, found by a simplex with edges of `edge`.
 ///
 /// # Assumptions
-/// The function is finite at `start`. Elsewhere it may be infinite but not NaN.
+/// The function is finite at `start`. Elsewhere it can be infinite, but not NaN.
 ///
 /// # Complexity
-/// At most [`STEPS_MAX`] steps of one or two evaluations, or N where the simplex shrinks.
+/// At most [`STEPS_MAX`] steps with one or two evaluations each, or N evaluations if the simplex
+/// shrinks.
 pub(crate) fn minimise<const N: usize>(
     function: impl Fn(&[f64; N]) -> f64,
     start: [f64; N],
@@ -46,14 +47,15 @@ pub(crate) fn minimise<const N: usize>(
     simplex[0].0
 }
 
-/// Moves the worst vertex through the centre of the others, or shrinks the simplex towards the
-/// best.
+/// Moves the worst vertex through the centre of the others, or shrinks the simplex towards the best
+/// vertex.
 fn step<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]) -> Vertex<N>) {
     let worst = simplex[N];
     let centre: [f64; N] = std::array::from_fn(|axis| {
         simplex[..N].iter().map(|vertex| vertex.0[axis]).sum::<f64>() / crate::float::of_length(N)
     });
-    // 1 reflects the worst vertex; 2 goes twice as far; 1/2 and -1/2 go half way, on either side.
+    // Factor 1 reflects the worst vertex, and 2 goes twice as far; 1/2 and -1/2 go half way, on
+    // either side.
     let at = |factor: f64| {
         evaluated(std::array::from_fn(|axis| {
             centre[axis] + factor * (centre[axis] - worst.0[axis])
@@ -75,7 +77,7 @@ fn step<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]) 
     };
 }
 
-/// Halves every vertex's distance to the best.
+/// Halves every vertex's distance to the best vertex.
 fn shrink<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]) -> Vertex<N>) {
     let best = simplex[0].0;
     for vertex in &mut simplex[1..] {
@@ -83,7 +85,7 @@ fn shrink<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]
     }
 }
 
-/// Returns the largest distance of a vertex to the best, along any axis.
+/// Returns the largest distance of a vertex to the best vertex along any axis.
 fn size<const N: usize>(simplex: &[Vertex<N>]) -> f64 {
     let best = simplex[0].0;
     let distances = simplex[1..]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sentences about a tail. None makes an estimate look like a bound.
+//! Formats sentences about a tail. No sentence makes an estimate look like a bound.
 
 use std::fmt;
 
@@ -20,13 +20,14 @@ fn told_floor(time: Duration) -> Duration {
     Duration::from_ns(time.ns() / step(time) * step(time))
 }
 
-/// Returns the unit of the third significant digit.
+/// Returns the unit of the third significant digit, in ns.
 fn step(time: Duration) -> u64 {
     10_u64.pow(time.ns().checked_ilog10().unwrap_or(0).saturating_sub(2))
 }
 
-/// Writes one sentence, which says that the estimate is not a bound. It does not name the end of
-/// the tail: in half of all cases other samples exceed an end fitted to 1,000 samples of a disk.
+/// Writes one sentence that says that the estimate is not a bound. It does not state the end of the
+/// tail: in half of all cases, other samples exceed an end that was fitted to 1,000 samples of a
+/// disk.
 impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

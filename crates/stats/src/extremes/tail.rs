@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An estimate of a tail, or the reason for having none.
+//! Estimates a tail, or gives the reason why there is no estimate.
 //!
 //! ```text
 //! samples -> enough? -> distinct? -> fit -> shape? -> end beyond all samples? -> test -> range -> Fitted
@@ -18,17 +18,19 @@ use crate::extremes::{Gev, Gpd, range};
 use crate::float;
 use crate::order_statistics::quantile;
 
-/// Fewer maxima than this are not fitted: each of the three parameters needs ten.
+/// The smallest number of maxima to which a law is fitted: each of the three parameters needs ten.
 pub const BLOCKS_MIN: u32 = 30;
 
-/// Fewer excesses than this are not fitted: below it the shape is known to no better than 0.2.
+/// The smallest number of excesses to which a law is fitted: with fewer, the uncertainty of the
+/// shape exceeds 0.2.
 pub const EXCESSES_MIN: u32 = 30;
 
-/// Samples with fewer distinct values than this, or with fewer than half of their number, are not
-/// fitted: the laws are continuous; the times of a coarse clock or a rounding drive are not.
+/// The smallest number of distinct values to which a law is fitted; at least half of all values
+/// must also be distinct. The laws are continuous, but the times of a coarse clock or a rounding
+/// drive are not.
 pub const DISTINCT_MIN: u32 = 20;
 
-/// A shape this close to -1 means that the search stopped at its edge.
+/// A shape this close to -1 means that the search stopped at the limit of its range.
 const EDGE: f64 = 0.01;
 
 /// The result of one of the two methods for a tail.
@@ -44,20 +46,20 @@ pub enum Tail {
 /// The data to which a law is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fitted {
-    /// The maxima of blocks; an incomplete last block is left out.
+    /// The maxima of blocks; an incomplete last block is omitted.
     Blocks {
-        /// Samples in a block.
+        /// The number of samples in a block.
         block: u32,
         /// The number of blocks.
         count: u32,
     },
     /// The excesses over a threshold.
     Excesses {
-        /// The quantile that is the threshold, in ppm.
+        /// The level of the threshold, in ppm of the samples.
         threshold_ppm: u32,
         /// The threshold.
         threshold: Duration,
-        /// The number of samples that exceed it.
+        /// The number of samples above the threshold.
         count: u32,
     },
 }
@@ -67,39 +69,39 @@ pub enum Fitted {
 pub struct Fit {
     /// The data to which it is fitted.
     pub fitted: Fitted,
-    /// The number of samples.
+    /// The number of all samples.
     pub samples: u32,
-    /// mu for maxima, the threshold for excesses, in ns.
+    /// The location of the law in ns: mu for maxima, the threshold for excesses.
     pub location: f64,
     /// sigma, in ns.
     pub scale: f64,
-    /// xi: below 0 the tail ends, above 0 it is heavy.
+    /// xi: if below 0, the tail ends; if above 0, the tail is heavy.
     pub shape: f64,
     /// How well the law fits.
     pub goodness: Goodness,
-    /// The probability whose level is estimated.
+    /// The probability with which a sample exceeds the estimated time.
     pub exceedance: f64,
-    /// The range of that level; `None` if it cannot be determined.
+    /// The range of the estimated time; `None` if it cannot be determined.
     pub range: Option<LevelRange>,
 }
 
-/// The range of an estimate due to sampling error: it contains the level in 95 % of cases if the
-/// samples follow the law, and makes no statement about other samples.
+/// The range of an estimate due to sampling error. It contains the true level in 95 % of cases if
+/// the samples follow the law, and says nothing about other samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelRange {
     /// The lower end, rounded down.
     pub low: Duration,
-    /// The upper end, rounded up; `None` if there is none, or no [`Duration`] represents it.
+    /// The upper end, rounded up; `None` if there is none, or no [`Duration`] can represent it.
     pub high: Option<Duration>,
 }
 
-/// Why there is no estimate.
+/// The reason why there is no estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Too few maxima or excesses.
+    /// There are too few maxima or excesses.
     TooFew {
-        /// The number that exists.
+        /// The number of maxima or excesses.
         count: u32,
         /// The number that is needed.
         needed: u32,
@@ -111,11 +113,11 @@ pub enum Refusal {
         /// The number of values.
         count: u32,
     },
-    /// No parameters were found.
+    /// The search found no parameters of the law.
     NoFit,
     /// The likelihood grows without bound as the end of the tail approaches the longest time.
     NoLikeliest {
-        /// xi where the search was stopped.
+        /// The xi at which the search stopped.
         shape: f64,
     },
     /// The tail is so heavy that its mean is infinite.
@@ -123,11 +125,11 @@ pub enum Refusal {
         /// xi.
         shape: f64,
     },
-    /// A measured time lies beyond the end of the fitted tail.
+    /// A measured time is beyond the end of the fitted tail.
     BeyondEnd {
-        /// The longest time.
+        /// The longest measured time.
         highest: Duration,
-        /// The end.
+        /// The end of the fitted tail.
         end: Duration,
     },
     /// The samples do not follow the law.
@@ -135,7 +137,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns its word for programs.
+    /// Returns the identifier for programs.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::TooFew { .. } => "too_few",
@@ -161,14 +163,14 @@ impl Tail {
 
 impl Fit {
     /// Returns the time that one sample is estimated to exceed with probability `exceedance`,
-    /// rounded up; `None` if it lies outside the fitted tail, or no [`Duration`] represents it.
+    /// rounded up. `None` if it is outside the fitted tail, or no [`Duration`] can represent it.
     ///
     /// # Equation
     /// Maxima of m samples: `G(x) = (1 - p)^m`. Excesses of a share s over u:
     /// `1 - H(x - u) = p / s`.
     ///
     /// # Panics
-    /// If the probability does not lie between 0 and 1.
+    /// If the probability is not between 0 and 1.
     pub fn level(&self, exceedance: f64) -> Option<Duration> {
         assert!(0.0 < exceedance && exceedance < 1.0, "a probability must lie between 0 and 1");
         let level =
@@ -176,7 +178,8 @@ impl Fit {
         float::duration_ceil(level)
     }
 
-    /// Returns the reduced variable of that time.
+    /// Returns the reduced variable of the time that one sample exceeds with probability
+    /// `exceedance`; `None` if it is outside the fitted tail.
     fn reduced_of(&self, exceedance: f64) -> Option<f64> {
         match self.fitted {
             Fitted::Blocks { block, .. } => {
@@ -191,7 +194,7 @@ impl Fit {
         }
     }
 
-    /// Returns the range of the estimated time. `law` describes excesses or the maxima
+    /// Returns the range of the estimated time. `law` describes the excesses, or the maxima
     /// themselves.
     fn range<L: Law>(
         &self,
@@ -224,7 +227,7 @@ impl Fit {
         Gpd { scale: self.scale, shape: self.shape }
     }
 
-    /// Returns a reason for refusal that needs no test.
+    /// Returns a reason to refuse the fit that follows from its parameters, if there is one.
     fn implausible(&self, highest: Duration) -> Option<Refusal> {
         if self.shape < SHAPE_MIN + EDGE {
             return Some(Refusal::NoLikeliest { shape: self.shape });
@@ -237,7 +240,8 @@ impl Fit {
     }
 }
 
-/// Estimates from the maxima of blocks of `block` samples, in the order in which they were taken.
+/// Estimates the tail from the maxima of blocks of `block` samples, in the order in which they were
+/// taken.
 pub(super) fn of_blocks(
     times: &[Duration],
     block: u32,
@@ -254,7 +258,7 @@ pub(super) fn of_blocks(
     attempt.tail(&maxima, &values, random, |law: &Gev| (law.location, law.scale, law.shape))
 }
 
-/// Estimates from the excesses over the quantile `threshold_ppm`.
+/// Estimates the tail from the excesses over the quantile `threshold_ppm`.
 pub(super) fn of_excesses(
     times: &[Duration],
     threshold_ppm: u32,
@@ -273,7 +277,7 @@ pub(super) fn of_excesses(
     attempt.tail(above, &values, random, |law: &Gpd| (location, law.scale, law.shape))
 }
 
-/// The input of one method.
+/// The input for one of the two methods.
 struct Attempt<'a> {
     times: &'a [Duration],
     fitted: Fitted,
@@ -282,7 +286,8 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Runs the steps drawn above. `extremes` and `values` hold the same times, ascending.
+    /// Runs the steps in the diagram at the top. `extremes` and `values` hold the same values, in
+    /// ascending order.
     fn tail<L: Law>(
         &self,
         extremes: &[Duration],
@@ -302,7 +307,7 @@ impl Attempt<'_> {
             location,
             scale,
             shape,
-            // A placeholder: the assessment takes longest and so comes last.
+            // A placeholder: the assessment takes longest, so it comes last.
             goodness: Goodness { statistic: 0.0, p: 1.0 },
             exceedance: self.exceedance,
             range: None,
@@ -320,7 +325,7 @@ impl Attempt<'_> {
         Tail::Fitted(fit)
     }
 
-    /// Returns a reason for refusal that needs no fit.
+    /// Returns a reason for refusal that needs no fit, if there is one.
     fn unfit(&self, extremes: &[Duration]) -> Option<Refusal> {
         let (count, needed) = (count(extremes), self.needed);
         if count < needed {

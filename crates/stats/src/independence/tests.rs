@@ -28,7 +28,7 @@ fn following(random: &mut Pcg64, count: usize, r: f64) -> Vec<Duration> {
     times((0..count).map(|_| sample()).collect::<Vec<u64>>())
 }
 
-/// Visits all orders of `values`, by exchanging each with those after it.
+/// Visits all orders of `values` by exchanging each value with those after it.
 fn orders(values: &mut Vec<f64>, from: usize, visit: &mut impl FnMut(&[f64])) {
     if from == values.len() {
         visit(values);
@@ -40,8 +40,8 @@ fn orders(values: &mut Vec<f64>, from: usize, visit: &mut impl FnMut(&[f64])) {
     }
 }
 
-/// 1 2 2 4 5 5 5: mean and variance of r over all 5,040 orders equal the equation's, ties
-/// included.
+/// For 1 2 2 4 5 5 5, the mean and the variance of r over all 5,040 orders equal those of the
+/// equation, ties included.
 #[test]
 fn moments_are_those_of_all_orders() {
     let mut ranks = distances(&times([1, 2, 2, 4, 5, 5, 5]));
@@ -58,7 +58,7 @@ fn moments_are_those_of_all_orders() {
     assert!((found - expected).abs() < 1e-12, "{found} {expected}");
 }
 
-/// 3 1 2 has the rank distances 1 -1 0: r = (-1 + 0) / 2.
+/// By hand: 3 1 2 has the rank distances 1 -1 0, so r = (-1 + 0) / 2.
 #[test]
 fn the_correlation_is_as_by_hand() {
     let (r, _) = correlation(&distances(&times([3, 1, 2])));
@@ -68,7 +68,7 @@ fn the_correlation_is_as_by_hand() {
 
 /// Goal: independent samples are flagged in at most 1 % of runs, with any number of entries.
 /// Method: 2,000 runs of 5 entries with ties; 20 alarms are expected, with a standard deviation of
-/// 4.5. Canary: without Holm's procedure the same level gives several times as many.
+/// 4.5. Canary: without Holm's procedure, the same level gives several times as many alarms.
 #[test]
 fn independent_samples_are_seldom_accused() {
     let mut random = Pcg64::seed_from_u64(1);
@@ -83,7 +83,7 @@ fn independent_samples_are_seldom_accused() {
     assert!(alarms_canary > 60, "without Holm there are more: {alarms_canary}");
 }
 
-/// r = 0.6 in the second way of the third entry: 1,000 samples carry the information of 250.
+/// With r = 0.6 in the second way of the third entry, 1,000 samples carry the information of 250.
 #[test]
 fn samples_that_follow_each_other_are_found() {
     let mut random = Pcg64::seed_from_u64(2);
@@ -100,8 +100,8 @@ fn samples_that_follow_each_other_are_found() {
     assert!(text.contains(", its 1000 samples carry the information of about "), "{text}");
 }
 
-/// A device that alternates between slow and fast is not independent, but its samples are not
-/// reported to carry less information.
+/// Goal: a device that alternates between slow and fast is reported as not independent, but not as
+/// having fewer effective samples.
 #[test]
 fn samples_by_turns_are_found_and_keep_their_number() {
     let found = compare(&[times((0..200).map(|at| 100 + 50 * (at % 2)))], 1);
@@ -111,7 +111,7 @@ fn samples_by_turns_are_found_and_keep_their_number() {
     assert!(found.to_string().contains("are unlike the ones before"), "{found}");
 }
 
-/// By hand: 100 (1 - 0.5) / (1 + 0.5) = 33.3; a correlation rounded to 1 leaves one.
+/// By hand: 100 (1 - 0.5) / (1 + 0.5) = 33.3; a correlation that is rounded to 1 leaves one sample.
 #[test]
 fn effective_numbers_are_rounded_down() {
     let of = |correlation| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the file systems on a disk are found, whatever is between them and the disk, and no other
-//! disk's. Method: lists of mounts and files of sysfs as kernels write them.
+//! Goal: the file systems on a disk are found whatever layers are in between, and none of another
+//! disk. Method: lists of mounts and files of sysfs in the formats of the kernel.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn file_systems_of_the_disk_are_found() {
     type Case = (&'static str, &'static [(&'static str, &'static str)]);
     let cases: [Case; 12] = [
         ("30 1 8:1 / / rw - ext4 /dev/sda1 rw", &[("sda1", "ext4")]),
-        // `/dev/root` is what kernels without an initial file system write.
+        // Kernels without an initial file system list `/dev/root`.
         ("30 1 8:1 / / rw - ext4 /dev/root rw", &[("sda1", "ext4")]),
         ("30 1 8:0 / /mnt rw shared:9 - xfs /dev/sda rw", &[("sda", "xfs")]),
         ("30 1 0:42 / /srv rw - btrfs /dev/sda2 rw", &[("sda2", "btrfs")]),
@@ -54,7 +54,7 @@ fn file_systems_of_the_disk_are_found() {
     assert_eq!(found(&machine()), [], "without a list");
 }
 
-/// The list names one device of a pool only.
+/// The list of mounts names only one device of a pool.
 #[test]
 fn every_device_of_a_pool_is_found() {
     let machine = machine();

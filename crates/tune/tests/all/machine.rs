@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small machine that is laid out in a folder, with the files of sysfs that matter.
+//! A small machine in a folder, with the files of sysfs that matter.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +73,7 @@ impl Machine {
         self.write(&format!("{DISK}/{attribute}"), text);
     }
 
-    /// Makes a thread of the control groups below `system.slice`.
+    /// Creates a thread in a control group below `system.slice`.
     pub(crate) fn thread(&self, group: &str, number: u32, started: u64, priority: u16) {
         let list = format!("sys/fs/cgroup/system.slice/{group}/cgroup.threads");
         let listed = fs::read_to_string(self.at(&list)).unwrap_or_default();
@@ -115,7 +115,8 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, String>) {
         if path.is_dir() {
             collect(&path, files);
         } else {
-            // The kernel shows a list with the chosen word; a plain file keeps what was written.
+            // The kernel marks the chosen word of a list; a plain file keeps the text that was
+            // written.
             let text = fs::read_to_string(&path).expect("text");
             let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
             let text = chosen.map_or(text.trim().to_owned(), |(word, _)| word.to_owned());
@@ -140,7 +141,8 @@ pub(crate) const IDLE: u16 = 0x6007;
 pub(crate) const REAL_TIME: u16 = 0x2004;
 pub(crate) const BEST_EFFORT: u16 = 0x4004;
 
-/// Two services that run: threads without a class, of a class of their own, and in a group below.
+/// Creates two running services with threads without a class, with a class of their own, and in a
+/// group below the service's.
 pub(crate) fn running() -> Machine {
     let machine = Machine::new();
     machine.thread("recorder.service", 10, 1, 0);
@@ -152,7 +154,7 @@ pub(crate) fn running() -> Machine {
     machine
 }
 
-/// Undoes all that is recorded for a disk.
+/// Undoes everything that is recorded for a disk.
 pub(crate) fn undo(disk: &Disk) -> Undone {
     let record = Record::of(disk).expect("it can be read").expect("there is one");
     record.undo(disk).expect("it can be undone")

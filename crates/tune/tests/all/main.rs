@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of tuned disks, on machines that are laid out in folders.
+//! Tests tuning on machines that are laid out in folders.
 
 mod file_systems;
 mod machine;

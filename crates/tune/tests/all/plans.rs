@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a machine has what its present plans name, and an undo of all of them restores it exactly.
-//! Method: one plan after another, for one disk and for two.
+//! Goal: a machine has the changes that its current plans name, and undoing all plans restores it
+//! exactly. Method: one plan after another, for one disk and for two.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -40,7 +40,7 @@ fn a_second_plan_takes_back_what_it_does_not_name() {
     assert_eq!(machine.files(), before);
 }
 
-/// Thread 13 inherits the class that tune gave, so it had none before.
+/// Thread 13 inherits the class that `tune` gave, so it had no class before.
 #[test]
 fn a_unit_of_another_role_keeps_nothing_of_the_first() {
     let machine = Machine::new();
@@ -56,8 +56,7 @@ fn a_unit_of_another_role_keeps_nothing_of_the_first() {
     assert_eq!(machine.priorities([11, 12, 13]), [0, 0, 0]);
 }
 
-/// A hard link keeps the file that was there, and would show a change in place. Then nothing can be
-/// written, as on a full disk.
+/// A hard link to the record keeps the old file, and would show a change in place.
 #[test]
 fn a_record_is_replaced_as_a_whole() {
     let machine = running();
@@ -106,7 +105,7 @@ fn disks_need_the_same_class_of_a_unit() {
     assert_eq!(machine.files(), before);
 }
 
-/// Each order of the undos. Thread 13 inherits the class between the two plans.
+/// Undoes the plans in both orders. Thread 13 inherits the class between the two plans.
 #[test]
 fn a_class_stays_while_another_disk_needs_it() {
     for order in [[0, 1], [1, 0]] {
@@ -129,8 +128,7 @@ fn a_class_stays_while_another_disk_needs_it() {
     }
 }
 
-/// Goal: each disk has a record of its own. Method: two permanent names that differ in punctuation
-/// alone.
+/// Goal: each disk has its own record. Method: two permanent names that differ only in punctuation.
 #[test]
 fn names_that_differ_in_punctuation_have_records_of_their_own() {
     let name = |wwid: &str| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the rule of a disk matches this disk and no other. Method: permanent names that differ in
-//! punctuation alone, and a matcher that is written from udev's documentation; `udevadm verify`
-//! checks the file where it is installed.
+//! Goal: the rule of a disk matches this disk and no other. Method: permanent names that differ
+//! only in punctuation, and a matcher written from udev's documentation. Where `udevadm verify` is
+//! installed, it also checks the file.
 
 use std::fs;
 use std::process::Command;
@@ -24,7 +24,7 @@ fn pattern(rule: &str) -> &str {
     rest.split_once("\", \\\n").expect("an end of the value").0
 }
 
-/// Matches a value as udev does: alternatives between `|`, each a text or a pattern.
+/// Matches a value like udev: `|` separates alternatives, each of which is a text or a pattern.
 fn is_match(value: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     value.split('|').any(|part| {
@@ -33,7 +33,7 @@ fn is_match(value: &str, text: &str) -> bool {
     })
 }
 
-/// Matches as `fnmatch(3)` does without flags.
+/// Matches like `fnmatch(3)` without flags.
 fn fnmatch(pattern: &[char], text: &[char]) -> bool {
     match (pattern, text) {
         ([], _) => text.is_empty(),
@@ -49,8 +49,8 @@ fn fnmatch(pattern: &[char], text: &[char]) -> bool {
     }
 }
 
-/// Returns whether a character is in the brackets that have just begun, and the pattern behind them;
-/// `None` if they do not end.
+/// Returns whether a character is in the brackets that have just been opened, and the rest of the
+/// pattern; `None` if the brackets are not closed.
 fn bracket(pattern: &[char], c: char) -> Option<(bool, &[char])> {
     let is_negated = matches!(pattern, ['!' | '^', ..]);
     let mut rest = &pattern[usize::from(is_negated)..];
@@ -69,7 +69,7 @@ fn bracket(pattern: &[char], c: char) -> Option<(bool, &[char])> {
     None
 }
 
-/// Names with each character of punctuation in one place, and names that look like patterns.
+/// Returns names with each punctuation character in one place, and names that look like patterns.
 fn names() -> Vec<String> {
     let punctuation = (' '..='~').filter(|c| !c.is_ascii_alphanumeric() && !"|\"".contains(*c));
     let each = punctuation.map(|c| format!("t10.ATA     DISK{c}S1"));
@@ -89,7 +89,7 @@ fn each_rule_matches_its_own_disk_alone() {
     }
 }
 
-/// No pattern of udev matches these names alone, so nothing is installed for such a disk.
+/// No udev pattern matches these names alone, so no rule is installed for such a disk.
 #[test]
 fn a_name_that_no_pattern_matches_has_no_rule() {
     for name in ["a|b", "a\"b", "a\tb"] {
@@ -101,7 +101,8 @@ fn a_name_that_no_pattern_matches_has_no_rule() {
     assert!(NewFile::can_name(&Machine::new().disk()));
 }
 
-/// Canary: the matcher sees that a `?` matches two disks, and knows negation, ranges and quoting.
+/// Canary: the matcher finds that a `?` matches two disks, and supports negation, ranges and
+/// quoting.
 #[test]
 fn the_matcher_of_this_test_knows_patterns() {
     for (value, text, is_it) in [

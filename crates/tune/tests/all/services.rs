@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: running services get their class, and an undo takes back what was given and nothing else.
-//! Method: threads of the copied machine have an I/O priority number in a file.
+//! Goal: running services get their class, and an undo restores only the threads that were changed.
+//! Method: threads of a copied machine, whose I/O priority numbers are in files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,7 +22,7 @@ fn running_services_get_their_class_and_undo_takes_it_back() {
     let make = || Record::make(&disk, &disk.settings(&DEMAND), &[], &units()).expect("it can");
     make();
     assert_eq!(others(), [(3, 0), (2, 0)]);
-    // A class that fits is left alone.
+    // Threads that are already in the class are left unchanged.
     let given = [REAL_TIME, REAL_TIME, 0x2000, BEST_EFFORT, IDLE, IDLE];
     assert_eq!(machine.priorities([10, 11, 12, 20, 21, 30]), given);
     make();
@@ -34,8 +34,8 @@ fn running_services_get_their_class_and_undo_takes_it_back() {
     assert_eq!(machine.files(), before);
 }
 
-/// Goal: undo changes what tune gave, and nothing else. Method: after tuning, a thread starts, one ends
-/// and its number is used again, and one changes its own class.
+/// Goal: undo restores only what `tune` changed. Method: after tuning, a thread starts, a thread
+/// ends and its number is reused, and a thread changes its own class.
 #[test]
 fn threads_that_started_since_get_what_the_others_had() {
     let machine = running();
@@ -57,7 +57,8 @@ fn threads_that_started_since_get_what_the_others_had() {
     assert_eq!(machine.priorities([10, 11, 13, 14, 15, 20]), [0, 0, 0, 0x2007, 0, 24580]);
 }
 
-/// Only the changed threads of a load are known, so a thread that starts later is left alone.
+/// For a load, only the changed threads are recorded, so a thread that starts later is left
+/// unchanged.
 #[test]
 fn a_service_that_needed_no_change_is_left_alone() {
     let machine = Machine::new();
@@ -74,8 +75,8 @@ fn a_service_that_needed_no_change_is_left_alone() {
     assert_eq!(machine.priorities([11, 12, 21, 22, 23, 24]), given);
 }
 
-/// After a restart of the machine, a number and a time of start mean another thread. A drop-in gave
-/// the class to the threads of an installed plan; those of another one have it from their unit.
+/// After a reboot, a number and a start time identify another thread. With installed files, the
+/// threads got the class from the drop-in; without them, from their own unit.
 #[test]
 fn threads_of_an_earlier_boot_are_forgotten() {
     for (files, expected) in [(drop_ins(), [0, 0]), (Vec::new(), [REAL_TIME, REAL_TIME])] {
@@ -92,7 +93,7 @@ fn threads_of_an_earlier_boot_are_forgotten() {
     }
 }
 
-/// The file of thread 12 takes every number and keeps none.
+/// The file of thread 12 accepts every number and keeps none.
 #[test]
 fn a_thread_that_does_not_keep_its_class_is_an_error() {
     let machine = running();
@@ -103,7 +104,7 @@ fn a_thread_that_does_not_keep_its_class_is_an_error() {
     assert!(error.contains("thread 12 of recorder.service"), "{error}");
 }
 
-/// systemd knows a unit by its aliases too, but names the control group after the unit.
+/// systemd also accepts a unit's aliases, but names the control group after the unit.
 #[test]
 fn a_unit_is_found_by_its_alias() {
     let machine = Machine::new();
@@ -113,9 +114,9 @@ fn a_unit_is_found_by_its_alias() {
     assert_eq!(machine.priorities([11]), [REAL_TIME]);
 }
 
-/// Goal: `--status` sees real-time threads that the plan does not know. Method: threads of the plan's
-/// services, a program with a class of its own, one under `SCHED_FIFO`, one below real time, and a
-/// thread of the kernel.
+/// Goal: `--status` reports real-time threads that the plan does not name. Method: threads of the
+/// plan's services, a program with its own class, one under `SCHED_FIFO`, one not in the real-time
+/// class, and a kernel thread.
 #[test]
 fn real_time_threads_of_others_are_found() {
     let machine = running();

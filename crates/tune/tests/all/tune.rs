@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a disk is tuned, checked and restored exactly, and every disk that a proof does not cover
-//! is refused. Method: a small machine is laid out in a folder, with the files of sysfs that
-//! matter.
+//! is refused. Method: a small machine in a folder, with the files of sysfs that matter.
 
 use std::fs;
 
@@ -21,7 +20,7 @@ fn undo_takes_everything_back_exactly() {
 
     Record::make(&disk, &settings, &files, &[]).expect("it can be tuned");
     assert_eq!(machine.disk().settings(&DEMAND).iter().filter(|it| !it.is_set()).count(), 0);
-    // Settings that are made later keep the recorded values from before the first ones.
+    // When settings are changed again, the record keeps the values from before the first change.
     let other = disk.settings(&Demand { depth: 2, ..DEMAND });
     Record::make(&disk, &other, &files, &[]).expect("it can be tuned again");
     let record = Record::of(&disk).expect("it can be read").expect("there is one");
@@ -35,8 +34,8 @@ fn undo_takes_everything_back_exactly() {
     assert_eq!(Record::of(&disk).expect("it can be read"), None);
 }
 
-/// Goal: `--status` sees what would be refused now. Method: a tuned disk that is not refused, then
-/// `io.cost`, a hypervisor's model, and a zone model, one after the other.
+/// Goal: `--status` reports reasons for refusal that arise later. Method: a tuned disk that is not
+/// refused; then `io.cost`, a hypervisor's model, and a zone model, one after the other.
 #[test]
 fn a_tuned_disk_can_be_refused_later() {
     let machine = Machine::new();
@@ -52,8 +51,8 @@ fn a_tuned_disk_can_be_refused_later() {
     assert!(matches!(disk.standing_refusals(64)[..], [Refusal::TooDeep { .. }]));
 }
 
-/// Goal: each hypothesis that was added after the first version is refused or set, and watched. Method:
-/// a disk that breaks one of them before it is tuned, and one that breaks it afterwards.
+/// Goal: each hypothesis that was added after the first version is either refused or set, and is
+/// watched. Method: a disk that violates it before tuning, and a disk that violates it afterwards.
 #[test]
 fn each_later_hypothesis_is_made_and_watched() {
     const NCQ: &str = "device/ncq_prio_enable";
@@ -111,7 +110,8 @@ fn every_kind_of_drift_is_found() {
     assert_eq!(record.drift(&disk).len(), 1);
 }
 
-/// NCQ priorities are switched off where a disk has them, and the limit on buffered writes is kept.
+/// NCQ priorities are switched off on disks that have them, and the limit on buffered writes is
+/// kept or turned on.
 #[test]
 fn settings_that_only_some_disks_have_are_made_there() {
     const NCQ: &str = "device/ncq_prio_enable";
@@ -121,7 +121,7 @@ fn settings_that_only_some_disks_have_are_made_there() {
         (&[], &[]),
         (&[(NCQ, "0"), ("device/ncq_prio_supported", "0")], &[]),
         (&[(NCQ, "0"), ("device/ncq_prio_supported", "1")], &[(NCQ, "0")]),
-        // Linux before 5.16 tells only whether it is on.
+        // Linux before 5.16 reports only whether they are on.
         (&[(NCQ, "1")], &[(NCQ, "0")]),
         (&[(LIMIT, "2000")], &[(LIMIT, "2000")]),
         (&[(LIMIT, "0")], &[(LIMIT, "75000")]),
@@ -170,7 +170,7 @@ fn a_file_of_another_owner_is_left_alone() {
     assert_eq!(machine.files(), before);
 }
 
-/// A value that the kernel does not take is an error, and can be undone.
+/// If the kernel does not accept a value, this is an error and can be undone.
 #[test]
 fn a_change_that_fails_half_way_can_be_undone() {
     let machine = Machine::new();
@@ -221,13 +221,14 @@ fn tags_are_spare_only_if_all_disks_of_the_adapter_fit() {
     machine.write("sys/class/scsi_device/3:0:0:0/device/queue_depth", "99\n");
     assert!(machine.disk().has_spare_tags(8));
     assert!(!machine.disk().has_spare_tags(9));
-    // 24 would fit beside 8, but each of two disks gets half of the 32 tags.
+    // A depth of 24 and one of 8 fit into the 32 tags, but each of two disks gets only half of
+    // them.
     machine.write(other, "8\n");
     assert!(machine.disk().has_spare_tags(16));
     assert!(!machine.disk().has_spare_tags(17));
 }
 
-/// Returns the refusals of a machine that was changed.
+/// Returns the refusals for a machine after a change.
 fn refused(demand: Demand, change: impl FnOnce(&Machine)) -> Vec<Refusal> {
     let machine = Machine::new();
     change(&machine);
@@ -338,12 +339,12 @@ fn each_reason_is_found() {
         assert_eq!(refusals.len(), 1, "{name}: {refusals:?}");
         assert!(is_it(&refusals[0]), "{name}: {refusals:?}");
     }
-    // A cache that is off is no reason to refuse, whatever the workload does.
+    // A cache that is off is no reason to refuse, whether or not a task writes.
     let off = |it: &Machine| it.set("queue/write_cache", "write through\n");
     assert_eq!(refused(writes, off), []);
 }
 
-/// Shares by weight make requests wait outside the scheduler.
+/// Sharing by weight makes requests wait outside the scheduler.
 #[test]
 fn weights_are_a_reason() {
     for (qos, is_on) in
@@ -358,7 +359,7 @@ fn weights_are_a_reason() {
     }
 }
 
-/// A linear volume passes the class on.
+/// A linear volume keeps the class of requests.
 #[test]
 fn a_volume_on_the_disk_is_no_reason_and_cannot_be_tuned_itself() {
     let machine = Machine::new();
@@ -371,9 +372,10 @@ fn a_volume_on_the_disk_is_no_reason_and_cannot_be_tuned_itself() {
     assert_eq!(refusals, [Refusal::BuiltOn { name: "dm-1".to_owned(), disks }]);
 }
 
-/// Goal: a path to a disk is never tuned alone: a rule with the disk's name would be for all paths, and
-/// the device that joins them does not use their schedulers. Method: a second path, then the device
-/// that joins both, then this device with one path left; and disks that are no paths.
+/// Goal: one path of a disk is never tuned alone, because a rule with the disk's name would apply
+/// to all paths, and the device that joins them does not use their schedulers. Method: a second
+/// path; then the device that joins both; then this device with one path left; and disks that are
+/// not paths.
 #[test]
 fn paths_of_one_disk_are_refused() {
     const OTHER: &str = "sys/devices/pci0000:00/ata2/host3/target3:0:0/3:0:0:0";
@@ -424,7 +426,7 @@ fn a_file_behind_a_loop_device_is_refused() {
     assert_eq!(refusals, [Refusal::Loop { name: "loop0".to_owned() }]);
 }
 
-/// A driver without queues of requests, as that of zram.
+/// The disk's driver has no request queues, like zram's.
 #[test]
 fn disks_without_requests_are_known() {
     let machine = Machine::new();

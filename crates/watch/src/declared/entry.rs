@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a workload declares of a unit: its entries, and how much they may ask for.
+//! The entries that a workload declares for a unit, and the requests that they may send.
 
 use std::collections::VecDeque;
 
@@ -7,33 +7,34 @@ use tidegate_model::{Bytes, Duration, Op, Task, Time, Workload};
 
 use crate::event::IoClass;
 
-/// If the workload states no `release` time of the host, a release may be early by one part in this
-/// many of a period: the block layer sees it after the program does, by a delay that varies.
+/// If the workload states no `release` time of the host, a release can be early by this part
+/// (1/100) of a period. The block layer gets a request later than the program sends it, by a
+/// varying delay.
 const JITTER_PART: u64 = 100;
 
 /// A `[[task]]` or `[[best_effort]]` entry that names a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredEntry {
-    /// Its name in the file.
+    /// The entry's name in the file.
     pub name: String,
-    /// Its systemd service.
+    /// The entry's systemd service.
     pub unit: String,
     pub(crate) op: Op,
     pub(crate) size: Bytes,
     pub(super) asks: Asks,
 }
 
-/// How much an entry may ask for.
+/// The requests that an entry may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asks {
-    /// Tasks: every response must be within the bound.
+    /// The contract of tasks; every response must be within the bound.
     Contract { rates: Vec<Rate>, bound: Option<Duration> },
-    /// A load: at most this many requests at once; `None`: no limit.
+    /// The limit of a load: the maximum number of requests at once; `None` if there is no limit.
     AtOnce(Option<u32>),
 }
 
 impl DeclaredEntry {
-    /// Merges an entry whose requests cannot be told apart from its own.
+    /// Merges an entry whose requests cannot be distinguished from those of this one.
     pub(super) fn join(&mut self, other: Self) {
         self.name = format!("{}, {}", self.name, other.name);
         match (&mut self.asks, other.asks) {
@@ -47,13 +48,13 @@ impl DeclaredEntry {
             (Asks::AtOnce(most), Asks::AtOnce(more)) => {
                 *most = most.zip(more).map(|(a, b)| a.saturating_add(b));
             }
-            // A unit belongs to tasks or to loads: the file is refused otherwise.
+            // A unit belongs either to tasks or to loads; otherwise the file is refused.
             (Asks::Contract { .. }, Asks::AtOnce(_)) | (Asks::AtOnce(_), Asks::Contract { .. }) => {
             }
         }
     }
 
-    /// Returns the bound of its requests; `None` for a load, and without a proof.
+    /// Returns the bound of its responses; `None` for a load, or if there is no proof.
     pub const fn bound(&self) -> Option<Duration> {
         match self.asks {
             Asks::Contract { bound, .. } => bound,
@@ -61,7 +62,7 @@ impl DeclaredEntry {
         }
     }
 
-    /// Returns whether it is a task.
+    /// Returns whether it is a `[[task]]` entry.
     pub const fn is_task(&self) -> bool {
         matches!(self.asks, Asks::Contract { .. })
     }
@@ -79,7 +80,7 @@ impl DeclaredEntry {
     }
 }
 
-/// At most so many requests in any period.
+/// A limit on requests: at most `requests` in any `period`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rate {
     requests: u32,
@@ -87,7 +88,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Adds rates, of which those with one period are one.
+    /// Adds rates; rates with equal periods are merged into one.
     pub(super) fn join(rates: &mut Vec<Self>, more: impl Iterator<Item = Self>) {
         for rate in more {
             match rates.iter_mut().find(|known| known.period == rate.period) {
@@ -95,11 +96,11 @@ impl Rate {
                 None => rates.push(rate),
             }
         }
-        // A request uses what the shortest period allows first.
+        // A request uses the rate with the shortest period first.
         rates.sort_by_key(|rate| rate.period);
     }
 
-    /// Uses one of the rate's requests at this instant; returns whether one was left.
+    /// Uses one of the rate's requests at this time. Returns whether one was left.
     pub(super) fn take(self, at: Time, taken: &mut VecDeque<Time>) -> bool {
         let is_back = |taken: &Time| taken.checked_add(self.period).is_some_and(|it| it <= at);
         while taken.front().is_some_and(is_back) {
@@ -113,8 +114,9 @@ impl Rate {
     }
 }
 
-/// Returns the joint contract of an entry's tasks. Its period is shorter than theirs by the host's
-/// `release` and by their jitter, because the block layer may see two jobs that much closer together.
+/// Returns the joint contract of an entry's tasks. Its periods are shorter than theirs by the
+/// host's `release` and by their jitter, because two jobs can arrive at the block layer that much
+/// closer together.
 pub(super) fn contract(workload: &Workload, tasks: &[(&Task, Option<Duration>)]) -> Asks {
     let stated = workload.host.time().release;
     let rate = |&(task, _): &(&Task, _)| {

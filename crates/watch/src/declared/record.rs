@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was seen of a declared entry.
+//! The observations of a declared entry.
 
 use std::collections::VecDeque;
 
@@ -9,31 +9,32 @@ use tidegate_stats::{Distribution, Memory, ResponseCounts};
 use super::entry::{Asks, DeclaredEntry};
 use crate::event::Extent;
 
-/// What was seen of an entry.
+/// The observed requests of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Response times from queue to completion.
+    /// The response times, from queueing to completion.
     pub responses: Distribution,
-    /// The same response times in classes.
+    /// The same response times, counted in classes.
     pub counts: ResponseCounts,
-    /// Requests above the bound, without those that wait.
+    /// The number of responses above the bound; requests that still wait are not included.
     pub exceeded: u64,
-    /// Requests that have waited for longer than the bound and are not complete.
+    /// The number of incomplete requests that have already waited longer than the bound.
     pub waiting: u64,
-    /// The longest time that one of them has waited.
+    /// The longest wait among these.
     pub waiting_max: Option<Duration>,
-    /// Requests that failed.
+    /// The number of requests that failed.
     pub failed: u64,
-    /// Requests beyond the contract: more in a period, or more at once, than declared.
+    /// The number of requests beyond the contract: more in a period, or more at once, than
+    /// declared.
     pub beyond: u64,
-    /// Requests that are larger than declared.
+    /// The number of requests that are larger than declared.
     pub larger: u64,
-    /// Requests with another class than the proof needs.
+    /// The number of requests with a class other than the proof needs.
     pub other_class: u64,
-    /// The most requests at once.
+    /// The maximum number of requests outstanding at once.
     pub outstanding_max: u32,
     pub(super) outstanding: u32,
-    /// For each rate, when the requests that it allowed in the last period came.
+    /// For each rate, the arrival times of the requests that it allowed in the last period.
     taken: Vec<VecDeque<Time>>,
 }
 
@@ -55,8 +56,8 @@ impl Record {
         }
     }
 
-    /// Counts a request that comes at this instant. A request beyond the contract does not use up
-    /// any of it, as under `tokens-per-task` with best effort for the excess.
+    /// Counts a request that arrives at `at`. A request beyond the contract does not use up the
+    /// contract, as under `tokens-per-task` with best effort for the excess.
     pub(super) fn come(&mut self, at: Time, entry: &DeclaredEntry, extent: Extent) {
         self.outstanding += 1;
         self.outstanding_max = self.outstanding_max.max(self.outstanding);
@@ -71,7 +72,7 @@ impl Record {
         self.beyond += u64::from(!is_within);
     }
 
-    /// Removes from the counts a request that came at `queued` and ended without being sent.
+    /// Removes from the counts a request that arrived at `queued` and ended without being sent.
     pub(super) fn withdraw(&mut self, queued: Time, entry: &DeclaredEntry, extent: Extent) {
         self.outstanding = self.outstanding.saturating_sub(1); // as in `serve`
         self.larger -= u64::from(extent.bytes() > entry.size);
@@ -89,7 +90,7 @@ impl Record {
         self.beyond = self.beyond.saturating_sub(u64::from(is_beyond));
     }
 
-    /// Counts a response; for a request that was given up, the time that it waited.
+    /// Counts a response time; for a request that was given up, the time that it waited.
     pub(super) fn respond(&mut self, entry: &DeclaredEntry, response: Duration) {
         self.responses.record(response);
         self.counts.record(response);

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The period of a source, from the instants of its requests.
+//! Determines the period of a source from the arrival times of its requests.
 //!
-//! The estimate is a median, so that neither a pause nor a few late or missing jobs move it.
+//! The estimate is a median, so neither a pause nor a few late or missing jobs change it.
 
 use tidegate_model::{Duration, Time};
 
-/// The fewest jobs of a periodic source.
+/// The minimum number of jobs of a periodic source.
 const JOBS_MIN: usize = 16;
-/// Gaps between jobs exceed gaps within them by this factor or more.
+/// The minimum ratio of gaps between jobs to gaps within them.
 const SPLIT_FACTOR: u64 = 4;
-/// The fewest gaps between jobs, and the largest number of requests of a job.
+/// The minimum number of gaps between jobs, and the maximum average number of requests of a job.
 const GAPS_MIN: usize = 8;
 const REQUESTS_MAX: usize = 128;
-/// Gaps may differ from the period by one part in this many.
+/// Most gaps differ from the period by at most this part (1/8) of it.
 const JITTER_PART: u64 = 8;
-/// The percentage of the gaps that must not differ by more.
+/// The percentage of gaps that must not differ by more than that.
 const REGULAR_PERCENT: usize = 90;
-/// A job that begins within one part in this many of the period after a completion was caused by
-/// it.
+/// A job that begins within this part (1/16) of the period after a completion counts as triggered
+/// by the completion.
 const CAUSED_PART: u64 = 16;
-/// A rounded period is lower than the estimate by at most one part in this many, so that a workload
-/// asks for no less than was seen.
+/// A rounded period is below the estimate by at most this part (1/200), so that a workload never
+/// declares less than was observed.
 const ROUNDED_PART: u64 = 200;
-/// Jitter moves a median by at most one part in this many.
+/// Jitter is assumed to change a median by at most this part (1/2,000).
 const JITTERED_PART: u64 = 2_000;
 
-/// An instant at which a request came.
+/// The arrival of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) at: Time,
@@ -33,24 +33,24 @@ pub(super) struct Arrival {
     pub(super) since_completion: Option<Duration>,
 }
 
-/// A source that releases a job in each period.
+/// The period and the jobs of a periodic source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
-    /// The median of the gaps, rounded down to few digits.
+    /// The median of the gaps between jobs, rounded down to a few digits.
     pub period: Duration,
-    /// The median itself.
+    /// The median of the gaps, not rounded.
     pub median: Duration,
-    /// The shortest gap.
+    /// The shortest gap between jobs.
     pub gap_min: Duration,
-    /// The longest gap.
+    /// The longest gap between jobs.
     pub gap_max: Duration,
-    /// 99 of 100 gaps differ from the median by at most this.
+    /// The deviation from the median that 99 of 100 gaps do not exceed.
     pub jitter: Duration,
     /// The number of jobs.
     pub jobs: usize,
-    /// 99 of 100 jobs have at most this many requests.
+    /// The number of requests that 99 of 100 jobs do not exceed.
     pub requests: u32,
-    /// The most requests of a job.
+    /// The number of requests of the largest job.
     pub requests_max: u32,
 }
 
@@ -62,8 +62,8 @@ struct Job {
 }
 
 impl Rhythm {
-    /// Returns the rhythm of these requests, which are in the order of time; `None` if they have
-    /// none.
+    /// Returns the rhythm of these requests, which are in order of time; `None` if they are not
+    /// periodic.
     pub(super) fn of(arrivals: &[Arrival]) -> Option<Self> {
         let jobs = jobs(arrivals);
         if jobs.len() < JOBS_MIN {
@@ -100,7 +100,7 @@ impl Rhythm {
     }
 }
 
-/// Groups requests into jobs.
+/// Groups requests into jobs by the gaps between them.
 fn jobs(arrivals: &[Arrival]) -> Vec<Job> {
     let gap = |pair: &[Arrival]| pair[1].at.since(pair[0].at).ns();
     let mut gaps: Vec<u64> = arrivals.windows(2).map(gap).collect();
@@ -117,12 +117,12 @@ fn jobs(arrivals: &[Arrival]) -> Vec<Job> {
     jobs
 }
 
-/// Returns the longest gap within a job, from sorted gaps: the one below the largest step, if
-/// enough gaps are above it. Without such a step each request is a job.
+/// Returns the longest gap within a job, from sorted gaps: the gap below the largest jump, if
+/// enough gaps are above it. Without a jump, returns 0, so that each request is a job.
 fn longest_within(gaps: &[u64]) -> u64 {
     let above_min = GAPS_MIN.max(gaps.len() / REQUESTS_MAX);
     let steps = gaps.windows(2).enumerate().filter_map(|(index, pair)| {
-        // Requests less than a microsecond apart come from one call.
+        // Requests less than a microsecond apart come from one system call.
         let (low, high) = (pair[0].max(1_000), pair[1].max(1_000));
         let is_step = high / low >= SPLIT_FACTOR && gaps.len() - 1 - index >= above_min;
         is_step.then_some((high / low, pair[0]))
@@ -135,9 +135,10 @@ fn nearly_all<T: Copy>(sorted: &[T]) -> T {
     sorted[(sorted.len() * 99).div_ceil(100).max(1) - 1]
 }
 
-/// Rounds a time down to the fewest digits that stay near it, because programs have round periods
-/// and a workload must not ask for less than was seen. A median that is below a round period by at
-/// most one part in `JITTERED_PART` counts as that period, because jitter can move it that far.
+/// Rounds a time down to the fewest digits that keep it close, because programs have round periods,
+/// and a workload must not declare less than was observed. A median that is below a round period by
+/// at most one part in `JITTERED_PART` counts as that period, because jitter can cause the
+/// difference.
 fn rounded(ns: u64) -> u64 {
     let powers = || (0..19).rev().map(|digits| 10_u64.pow(digits));
     let at_most = ns + ns / JITTERED_PART;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The requests of one operation, of a source or of one of its processes.
+//! The requests of one operation from a source, or from one of its processes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,23 +10,23 @@ use super::{Key, Learnt, LearntPlace};
 use crate::event::Extent;
 use crate::served::Served;
 
-/// A request is sequential if it starts where one of this many requests before it ended: programs
-/// read several files at once.
+/// A request is sequential if it starts where one of this number of preceding requests ended:
+/// programs read several files at once.
 const ENDS_MAX: usize = 16;
 /// A source is sequential if at least this percentage of its requests are sequential.
 const SEQUENTIAL_PERCENT: u64 = 80;
-/// A source that spans at most this percentage of the device has a range of places.
+/// The maximum percentage of the device that a source's range of places can span.
 const RANGE_PERCENT_MAX: u64 = 50;
 
-/// The requests, their instants, sizes and places.
+/// The counted requests, with arrival times, sizes and places.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     requests: u64,
     pub(super) real_time: u64,
     arrivals: Vec<Arrival>,
-    /// Sizes in sectors, with the number of requests.
+    /// The number of requests of each size; sizes are in sectors.
     sizes: BTreeMap<u64, u64>,
-    /// The first sector and the one after the last.
+    /// The first sector, and the sector after the last one.
     span: Option<(u64, u64)>,
     ends: VecDeque<u64>,
     following: u64,
@@ -37,8 +37,8 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Counts a request; returns whether its instant is kept, for which at most `arrivals_max` may
-    /// be.
+    /// Counts a request. Returns whether its arrival time was kept; at most `arrivals_max` are
+    /// kept.
     pub(super) fn come(&mut self, at: Time, extent: Extent, arrivals_max: usize) -> bool {
         self.requests += 1;
         self.outstanding += 1;
@@ -61,7 +61,7 @@ impl Stream {
     }
 
     pub(super) fn withdraw(&mut self, bio: &Served) {
-        self.requests = self.requests.saturating_sub(1); // its source can have had no room
+        self.requests = self.requests.saturating_sub(1); // there may have been no room for its source
         self.outstanding = self.outstanding.saturating_sub(1);
         if let Some(count) = self.sizes.get_mut(&bio.extent.sectors) {
             *count -= 1;
@@ -119,5 +119,5 @@ impl Stream {
 }
 
 fn size(sectors: u64) -> Bytes {
-    Bytes::new(sectors.saturating_mul(tidegate_model::Lba::SECTOR_BYTES)) // 32 bits of sectors
+    Bytes::new(sectors.saturating_mul(tidegate_model::Lba::SECTOR_BYTES)) // sectors have 32 bits
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The errors of a trace.
+//! The errors of tracing.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,31 +7,31 @@ use std::path::{Path, PathBuf};
 use super::MOUNTS;
 use crate::format::BadFormat;
 
-/// Why the kernel's tracepoints cannot be read.
+/// The reason why the kernel's tracepoints cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TracefsError {
-    /// No tracefs.
+    /// No tracefs is mounted.
     #[error("tracefs is not mounted at {}", MOUNTS[0])]
     NotMounted,
-    /// No permission.
+    /// This process may not read the tracepoints.
     #[error("only root can read the kernel's tracepoints ({}: {source})", path.display())]
     NotPermitted {
-        /// The file or folder.
+        /// The file or folder that cannot be read.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// A kernel without block tracepoints.
+    /// The kernel lacks a tracepoint.
     #[error("the kernel has no tracepoint {event} (built without CONFIG_BLK_DEV_IO_TRACE?)")]
     NoEvent {
-        /// The tracepoint.
+        /// The tracepoint's name.
         event: &'static str,
     },
-    /// A tracepoint whose fields differ.
+    /// A tracepoint does not have the expected fields.
     #[error(transparent)]
     Format(#[from] BadFormat),
-    /// Any other failure.
+    /// Another operation failed.
     #[error("cannot use {}: {source}", path.display())]
     Io {
         /// The file or folder.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The folders of instances: they are named after their processes, and one whose process has ended
-//! is removed.
+//! The folders of trace instances. Each is named after its process, and is removed once the process
+//! has ended.
 
 use std::fs;
 use std::io;
@@ -13,8 +13,9 @@ pub(super) fn own(tracefs: &Path) -> PathBuf {
     tracefs.join("instances").join(format!("{PREFIX}{}", std::process::id()))
 }
 
-/// Creates an instance. One that exists belongs to a dead process with the same number, as happens
-/// in containers, and is replaced; the kernel does not remove one that is open.
+/// Creates an instance. An existing one belongs to an ended process with the same number, as
+/// happens in containers, and is replaced. If the instance is open, the kernel does not remove it,
+/// and this fails.
 pub(super) fn create(path: &Path) -> io::Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -32,7 +33,7 @@ pub(super) fn remove_stale(tracefs: &Path) {
         let name = instance.file_name();
         let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
         if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
-            // Fails if somebody reads it: then it is not ours to remove.
+            // This fails if a process reads the instance; it is then not ours to remove.
             let _ = fs::remove_dir(instance.path());
         }
     }
@@ -42,7 +43,7 @@ pub(super) fn remove_stale(tracefs: &Path) {
 mod tests {
     use super::*;
 
-    /// A container's process often has the number that the one before it had.
+    /// In containers, a process often has the same number as its predecessor.
     #[test]
     fn an_instance_of_the_same_number_is_replaced() {
         let folder = tempfile::tempdir().unwrap();

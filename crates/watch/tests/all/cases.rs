@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the kernel may send, merge, split, requeue and complete requests as it likes: each bio
-//! counts once, from its queueing to its last sector. Method: a table of scripts; each row has for
-//! every source its class, its requests and their response times in us.
+//! Goal: however the kernel sends, merges, splits, requeues and completes requests, each bio counts
+//! once, from its queueing to its last sector. Method: a table of scripts. Each row has, for every
+//! source, its class, its requests and their response times in us.
 
 use tidegate_watch::Accounts;
 
 use crate::common::{at, feed, watcher};
 
-/// A row: a name, the script, the sources, and the bios that are left.
+/// A row: the name, the script, the expected sources, and the expected number of incomplete bios.
 type Case = (&'static str, &'static str, &'static [&'static str], usize);
 
 const CASES: &[Case] = &[
@@ -246,7 +246,8 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// Returns a line for each source: name, class, requests by kind, and response times if it has one.
+/// Returns a line for each source: name, class, requests by kind, and the response times if there
+/// are any.
 fn lines(accounts: &Accounts) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (source, account) in accounts.rows() {
@@ -287,8 +288,8 @@ fn losses_and_requests_of_unknown_begin_are_told() {
     assert_eq!((seen.lost, seen.unfinished, seen.foreign_sectors), (5, 1, 16));
 }
 
-/// Goal: bios whose completion never comes are not followed for ever. Method: one that waits for
-/// five minutes, and more bios than are followed.
+/// Goal: bios whose completion never comes are given up. Method: a bio that waits for five minutes,
+/// and more bios than can be followed.
 #[test]
 fn bios_without_an_end_are_given_up() {
     let mut watcher = watcher(None, None);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small language for streams of events, and programs without a machine.
+//! A small language for streams of events, and a substitute for the machine's programs.
 //!
 //! ```text
-//!   5 queue R 100+8 recorder     at 5 us, the program `recorder` asks for sectors 100 to 107
+//!   5 queue R 100+8 recorder     at 5 us, the program `recorder` requests sectors 100 to 107
 //!   6 issue R 100+8 rt           a class, if the kernel reports it
 //!   7 requeue R 100+8
 //!   8 end R 100+8                the kernel ended a bio without a request
@@ -23,8 +23,9 @@ pub(crate) fn us(us: u64) -> Duration {
     Duration::from_us(us)
 }
 
-/// Each thread is a process of its own. A name with `!` is real time, one with `?` is of a thread
-/// that has ended, `a@b` is of `b.service`, and the process's number may follow behind `:`.
+/// Looks up processes by the names in a script. A name with `!` is in the real-time class, a name
+/// with `?` belongs to a thread that has ended, `a@b` belongs to `b.service`, and a process's
+/// number can follow `:`.
 pub(crate) struct ByName;
 
 impl Processes for ByName {
@@ -48,7 +49,7 @@ pub(crate) fn extent(op: Operation, start: u64, sectors: u64) -> Extent {
     Extent { op, start: Lba::new(start), sectors }
 }
 
-/// Returns a watcher from the instant 0.
+/// Returns a watcher that begins at time 0.
 pub(crate) fn watcher(declared: Option<Declared>, limits: Option<&DriveLimits>) -> Watcher<ByName> {
     Watcher::new(Time::ZERO, ByName, declared, limits)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: requests of units are compared with what the workload declares of them. Method: one
-//! workload, and scripts in which a unit keeps its contract or breaks it in one way.
+//! Goal: requests of units are compared with the entries that the workload declares for them.
+//! Method: one workload, and scripts in which a unit keeps its contract or breaks it in one way.
 
 use tidegate_model::workload_file::DriveReference;
 use tidegate_model::{Duration, WorkloadFile};
@@ -8,8 +8,8 @@ use tidegate_watch::{Declared, Event, EventKind, Operation, Streams, Watcher};
 
 use crate::common::{ByName, at, extent, feed, submitter, us, watcher};
 
-/// A unit with four tasks, two of which are its cameras, each with one request of 4 KiB in 1 ms; a
-/// task without a unit; one that may be late; a backup with two requests at once.
+/// A unit with four tasks, two of which are cameras that each send one request of 4 KiB in 1 ms; a
+/// task without a unit; a task with jitter; a backup with two requests at once.
 const WORKLOAD: &str = r#"
 [drive]
 kind = "pseudo"
@@ -52,8 +52,8 @@ pub(crate) fn declared() -> Declared {
     declared_of(WORKLOAD)
 }
 
-/// Returns the entries of a workload of up to six tasks; the first has a bound of 100 us, the second
-/// one of 200 us, and so on.
+/// Returns the entries of a workload with up to six tasks. The first task has a bound of 100 us,
+/// the second a bound of 200 us, and so on.
 pub(crate) fn declared_of(workload: &str) -> Declared {
     let file = WorkloadFile::parse(workload).unwrap();
     let DriveReference::Inline(drive) = &file.drive else { panic!("the drive is inline") };
@@ -62,8 +62,8 @@ pub(crate) fn declared_of(workload: &str) -> Declared {
     Declared::of(&file, &workload, &(0..6).map(bound).collect::<Vec<_>>())
 }
 
-/// Returns for each entry the number of requests: all that completed, above the bound, beyond the
-/// contract, larger than declared, and of another class.
+/// Returns, for each entry, the number of its requests: completed, above the bound, beyond the
+/// contract, larger than declared, and in another class.
 fn records(script: &str) -> Vec<(String, [u64; 5])> {
     let mut watcher = watcher(Some(declared()), None);
     feed(&mut watcher, script);
@@ -169,8 +169,9 @@ fn undeclared_real_time_and_entries_without_a_unit_are_named() {
     assert_eq!(bounds, [Some(us(200)), Some(us(400)), Some(us(600)), None]);
 }
 
-/// Goal: a request that waits for longer than its bound counts before its end. Method: it waits
-/// while time passes, when events are lost, and when it is given up; a shorter one never counts.
+/// Goal: a request that waits longer than its bound counts before it completes. Method: it waits
+/// while time passes, when events are lost, and when it is given up; a request that waited less
+/// never counts.
 #[test]
 fn requests_that_wait_beyond_their_bound_count() {
     let camera = |watcher: &Watcher<ByName>| {
@@ -201,8 +202,8 @@ fn requests_that_wait_beyond_their_bound_count() {
     assert_eq!(camera(&watcher), (0, None, 3, Some(us(340_000_000))), "it is given up");
 }
 
-/// Goal: after a loss, no request is left pending whose completion may be lost. Method: a request's
-/// completion is lost while its queueing is still held back.
+/// Goal: after a loss of events, no request stays pending whose completion may be lost. Method: a
+/// request's completion is lost while its queueing event is still held back.
 #[test]
 fn events_from_before_a_loss_come_before_it() {
     let mut watcher = watcher(Some(declared()), None);
@@ -216,7 +217,7 @@ fn events_from_before_a_loss_come_before_it() {
     streams.push(queued(12, 8));
     watcher.take(&mut streams, 1, at(1));
     assert_eq!(watcher.seen(at(20)).pending, 0);
-    // It was written before the newest event that was read, and appeared later.
+    // This event is older than the newest one that was read, but appeared later.
     streams.push(queued(11, 16));
     streams.push(queued(13, 24));
     watcher.take(&mut streams, 0, at(100));
@@ -231,7 +232,7 @@ fn requests_of_threads_that_ended_are_counted() {
     assert_eq!(watcher.seen(at(10)).declared.unwrap().unknown(), 1);
 }
 
-/// A program that starts a process of another name for each request does not fill the memory.
+/// A program that starts a process with another name for each request does not fill the memory.
 #[test]
 fn undeclared_sources_have_a_limit() {
     let mut watcher = watcher(Some(declared()), None);

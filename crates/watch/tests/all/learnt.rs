@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: periods, jobs, sizes and places are learnt from jittery sources, and the file that is
-//! written is a workload. Method: synthetic sources with known figures.
+//! Goal: periods, jobs, sizes and places are learnt from sources with jitter, and the written file
+//! is a valid workload. Method: synthetic sources with known figures.
 
 use proptest::prelude::*;
 use tidegate_model::workload_file::WorkloadFile;
@@ -11,10 +11,10 @@ use tidegate_watch::{
 
 use crate::common::{ByName, at, extent, submitter, watcher};
 
-/// The device: 1 GiB.
+/// The number of sectors of the device: 1 GiB.
 const SECTORS: u64 = 1 << 21;
 
-/// Requests with the instants of queueing and completion in us.
+/// Requests, each with its times of queueing and completion in us.
 type Script = Vec<(u64, u64, Extent, &'static str)>;
 
 fn learn(mut script: Script) -> Vec<Learnt> {
@@ -31,8 +31,8 @@ fn learn(mut script: Script) -> Vec<Learnt> {
     watcher.learner().unwrap().learnt(SECTORS)
 }
 
-/// Returns jobs that begin at these instants, each with `requests` reads, which come 30 us apart
-/// and take 2 ms each.
+/// Returns jobs that begin at these times. Each has `requests` reads, which arrive 30 us apart and
+/// take 2 ms each.
 fn jobs(begins: &[u64], requests: u64, sectors: u64, name: &'static str) -> Script {
     let job = |(index, &begin): (usize, &u64)| {
         let first = index as u64 * 7_919 * 128 % (SECTORS - 4_096);
@@ -49,8 +49,9 @@ fn rhythms(script: Script) -> Vec<Option<(Duration, u32)>> {
     learn(script).iter().map(|it| it.rhythm.map(|it| (it.period, it.requests))).collect()
 }
 
-/// Goal: a service with a process for each camera has a task for each. Method: three processes of one
-/// name, each with the same period and an offset of its own; and the same beside one without a period.
+/// Goal: a service with a process for each camera gets a task for each. Method: three processes of
+/// one name with the same period and different offsets; then the same with one process that has no
+/// period.
 #[test]
 fn processes_of_one_name_have_periods_of_their_own() {
     let begins = |offset: u64| (0..40).map(|index| index * 100_000 + offset).collect::<Vec<_>>();
@@ -72,7 +73,8 @@ fn processes_of_one_name_have_periods_of_their_own() {
 }
 
 proptest! {
-    /// Any period, jobs of any size, jitter up to a twentieth of the period, one job in 25 missing.
+    /// Periods of any length, jobs of any size, jitter up to a twentieth of the period, and one job
+    /// in 25 missing.
     #[test]
     fn period_and_requests_of_a_job_are_found(
         period_ms in 10_u64..500,
@@ -104,8 +106,8 @@ fn exact_periods_are_found_exactly_and_pauses_do_not_move_them() {
     assert_eq!(rhythms(jobs(&paused, 2, 64, "a")), [Some((Duration::from_ms(40), 2))]);
 }
 
-/// A closed loop on a device of constant speed is regular, but its completions drive it; a source
-/// with few jobs, or with gaps of all lengths, has no period.
+/// A closed loop on a device of constant speed is regular, but completions trigger its jobs, so it
+/// has no period. Nor does a source with few jobs, or one with gaps of all lengths.
 #[test]
 fn other_sources_have_no_period() {
     let read = |queued: u64, completed: u64| {
@@ -125,7 +127,7 @@ fn places_sizes_and_outstanding_requests_are_learnt() {
     let write = |index: u64, start: u64, sectors: u64| {
         (index * 10, index * 10 + 35, extent(Operation::Write, start, sectors), "log")
     };
-    // Two files in sequence, in turn.
+    // Writes two files in sequence, alternately.
     let two_files = |index: u64| write(index, (index % 2) * 1_000_000 + index / 2 * 8, 8);
     let sequential = &learn((0..100).map(two_files).collect())[0];
     assert_eq!((sequential.place, sequential.op), (LearntPlace::Sequential, Op::Write));
@@ -139,7 +141,7 @@ fn places_sizes_and_outstanding_requests_are_learnt() {
     assert_eq!(learn((0..100).map(anywhere).collect())[0].place, LearntPlace::Random);
 }
 
-/// Goal: the file parses, whatever the programs are called, and has what was learnt.
+/// Goal: the file can be parsed for any names of programs, and contains the learnt figures.
 #[test]
 fn the_file_is_a_workload() {
     let begins: Vec<u64> = (1..50).map(|index| index * 160_000).collect();
@@ -163,7 +165,7 @@ fn the_file_is_a_workload() {
     let text = workload_text(head, &learnt).unwrap();
     let file = WorkloadFile::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(file.unit_of_entries(), [Some("recorder.service".to_owned())], "{text}");
-    // A unit cannot belong to a task and to a load.
+    // A unit cannot belong to both a task and a load.
     assert_eq!(file.unit_of_loads(), [None, None], "{text}");
     for line in [
         "# The kernel lost 3 events, so figures can be too small.",
@@ -180,9 +182,9 @@ fn the_file_is_a_workload() {
     assert!(workload_text(head, &[]).is_none());
 }
 
-/// Goal: a source that starts late has its period, however busy others were before, and the file says
-/// which requests a period rests on. Method: six busy services of two processes each, which use
-/// up the memory for instants, and then a recorder.
+/// Goal: the period of a source that starts late is learnt even if others were busy before, and the
+/// file states which requests a period is based on. Method: six busy services with two processes
+/// each, which use up the memory for arrival times, and then a recorder.
 #[test]
 fn busy_sources_leave_room_for_a_late_one() {
     const REQUESTS: u64 = 520_000;
@@ -230,7 +232,7 @@ const HEAD: FileHead<'_> = FileHead {
     left_out: 0,
 };
 
-/// Advice on the class fits the source: only a service can get its class from `tune`.
+/// The advice on the class fits the source: `tune` can give a class only to a service.
 #[test]
 fn a_task_without_a_unit_is_not_told_of_install() {
     let begins: Vec<u64> = (1..50).map(|index| index * 160_000).collect();
@@ -242,7 +244,7 @@ fn a_task_without_a_unit_is_not_told_of_install() {
 }
 
 proptest! {
-    /// Goal: the file parses, whatever programs and units are called.
+    /// Goal: the file can be parsed for any names of programs and units.
     #[test]
     fn any_name_gives_a_workload(name in "\\PC{1,12}|[\u{0}-\u{ff}]{1,12}", unit in "[\\\\a-z@:.\"\u{0}-\u{ff}]{0,12}") {
         let mut learnt = learn(jobs(&[1_000], 1, 64, "a"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a watch reports each request once, with its response time and its program. Method: streams
-//! of events that are written by hand, drawn at random, and recorded from kernels.
+//! of events that are written by hand, generated at random, or recorded from kernels.
 
 mod cases;
 mod common;

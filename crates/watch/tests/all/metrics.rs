@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the page of a watch is valid in both formats, and has the counts of its events. Method: a
-//! script of events, and the strict parser that shares no code with the library of the page.
+//! script of events, and a strict parser that shares no code with the library that formats the
+//! page.
 
 use tidegate_metrics::Format;
 use tidegate_metrics::page::Page;
@@ -10,8 +11,8 @@ use crate::common::{at, feed, watcher};
 use crate::declared::{declared, declared_of};
 use crate::on_device::limits;
 
-/// A camera keeps its bound of 200 us once and exceeds it once; a backup reads; a program in the
-/// real-time class is not declared; and events are lost.
+/// A camera keeps its bound of 200 us once and exceeds it once; a backup reads; an undeclared
+/// program is in the real-time class; and events are lost.
 const SCRIPT: &str = r"
     0      queue R 0+8 c@camera!
     1      issue R 0+8 rt
@@ -79,8 +80,8 @@ fn a_page_tells_what_was_seen() {
     }
 }
 
-/// Goal: no series is on the page twice, not even if tasks of one name are `cam-1` and `cam-2`
-/// beside a task `cam`, or if a process has the name of the row that further sources share.
+/// Goal: no series is on the page twice, even if there are a task `cam` and tasks named `cam-1` and
+/// `cam-2`, or if a process has the name of the row that further sources share.
 #[test]
 fn no_two_series_have_the_same_labels() {
     let task = |count: &str, size: &str| {
@@ -100,7 +101,7 @@ fn no_two_series_have_the_same_labels() {
         feed(&mut watcher, &script);
     }
     let text = metrics("sdb", &watcher.seen(at(10_000)), true).into_text(Format::Prometheus);
-    // The parser refuses a series that is there twice.
+    // The parser refuses a page with the same series twice.
     let page = Page::parse_prometheus(&text).unwrap();
     assert_eq!(page.count("tidegate_watch_entry_failed_total"), 2);
     // Of 601 processes, 512 are named, and `others` is one of them.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the device is compared with its tables only while the number of its requests is known, and
-//! flushes, commands and requeues are reported. Method: scripts with a table of a few us.
+//! Goal: the device is compared with its tables only while the number of its requests is known;
+//! flushes, commands and requeues are reported. Method: scripts, and tables of a few us.
 
 use tidegate_host::Overruns;
 use tidegate_model::{BatchTable, DriveContract, DriveLimits};
 
 use crate::common::{at, feed, us, watcher};
 
-/// drain(1) = 10 us, drain(2) = 20 us, and the same for b.
+/// Returns limits with drain(1) = 10 us and drain(2) = 20 us, and the same for b.
 pub(crate) fn limits() -> DriveLimits {
     let table = BatchTable::new(&[us(10), us(20)]).unwrap();
     let mut limits = DriveLimits::of_table(table.clone());
@@ -24,7 +24,7 @@ fn drains(script: &str) -> Overruns {
     seen.device.contracts().unwrap().overruns(DriveContract::Drain).unwrap()
 }
 
-/// The first request only starts the clock after which the count is trusted.
+/// One request that only starts the period after which the count is trusted.
 const BEGIN: &str = "1 issue R 900+8\n2 complete R 900+8\n";
 
 #[test]
@@ -41,8 +41,8 @@ fn requests_that_stay_too_long_are_overruns_once_the_count_is_trusted() {
     }
 }
 
-/// Goal: a completion without a dispatch and lost events begin a new time of doubt, and requests on
-/// the device when it ends are counted.
+/// Goal: a completion without a dispatch, or a loss of events, makes the count unknown for a
+/// second. Requests that are on the device when that second ends are counted.
 #[test]
 fn doubt_ends_a_second_after_its_cause() {
     for cause in ["2000000 complete R 500+8", "2000000 lose 1"] {
@@ -59,7 +59,8 @@ fn doubt_ends_a_second_after_its_cause() {
     }
 }
 
-/// A flush is not in the tables, and a request that is taken back is no longer on the device.
+/// A flush is not compared with the tables, and a request that the kernel took back is no longer on
+/// the device.
 #[test]
 fn flushes_commands_and_requeues_are_told_apart() {
     let limits = limits();
@@ -87,7 +88,7 @@ fn flushes_commands_and_requeues_are_told_apart() {
     assert_eq!((drains.observed, drains.overruns), (2, 0));
 }
 
-/// Zeroes that the device writes by itself have a place, and are no command past the scheduler.
+/// A command with which the device writes zeroes has a place, and is not counted as passthrough.
 #[test]
 fn zeroes_are_no_commands() {
     let mut watcher = watcher(None, None);

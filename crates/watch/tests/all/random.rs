@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: for any stream, each request is counted once, and its response is its completion minus its
-//! queueing. Method: a random block layer that queues adjacent bios, cuts the whole stretch into
-//! requests without regard to their borders, takes requests back, and completes them in any order
-//! and in parts. The expected responses follow from the rule itself.
+//! Goal: for any stream of events, each request is counted once, and its response is the time from
+//! queueing to completion. Method: a random block layer that queues adjacent bios, cuts their
+//! sectors into requests without regard to their borders, requeues some requests, and completes
+//! requests in any order and in parts. The expected responses follow from the rule itself.
 
 use proptest::prelude::*;
 use tidegate_watch::{Event, EventKind, Operation};
 
 use crate::common::{at, extent, submitter, watcher};
 
-/// A stretch of the device: the lengths of its bios and of its requests, and what happens to these.
+/// A range of sectors: the lengths of its bios and of its requests, and the fates of the requests.
 #[derive(Debug, Clone)]
 struct Stretch {
     bios: Vec<u64>,
-    /// The length of a request, a number that decides its turn to complete, the sectors of its
-    /// first part, and whether it is taken back once.
+    /// For each request: its length, a number that determines the order of completion, the length
+    /// of its first part, and whether it is requeued once.
     requests: Vec<(u64, u16, u64, bool)>,
     writes: bool,
 }
@@ -27,7 +27,7 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
     prop::collection::vec(stretch, 1..4)
 }
 
-/// Cuts a stretch into pieces of these lengths, as far as it goes; what is left is one more piece.
+/// Cuts a range into pieces of these lengths as far as it reaches; the rest is one more piece.
 fn cut(start: u64, end: u64, lengths: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
     let mut cuts = Vec::new();
     let mut from = start;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: pages of real kernels are read as the kernels read them. Method:
-//! `tests/vm/bench/record.py` recorded a page of each kernel, its formats, and the text that the
-//! kernel itself prints for it.
+//! Goal: pages of real kernels are decoded as the kernels decode them. Method:
+//! `tests/vm/bench/record.py` recorded a page of each kernel, its format files, and the text that
+//! the kernel prints for the page.
 
 use std::fs;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ struct Printed {
     class: Option<IoClass>,
 }
 
-/// Reads `load-73  [000] .....  3.123456: block_rq_issue: 8,0 R 65536 () 128 + 128 be,0,4 [load]`.
+/// Parses `load-73  [000] .....  3.123456: block_rq_issue: 8,0 R 65536 () 128 + 128 be,0,4 [load]`.
 fn parse(line: &str) -> Printed {
     let (before, after) = line.split_once(": block_").unwrap();
     let (event, words) = after.split_once(": ").unwrap();
@@ -110,8 +110,9 @@ fn only_newer_kernels_tell_the_class() {
     assert_eq!(KERNELS.map(|kernel| formats(kernel).tell_class()), [false, true]);
 }
 
-/// Goal: requests of a real trace are paired. Method: without another tool; each request that was
-/// queued within the page has completed or is pending, and no sector and no completion is foreign.
+/// Goal: dispatches and completions of a real trace are matched with their requests. Method:
+/// without another tool; each request that was queued within the page must have completed or be
+/// pending, and no sector or completion may be foreign.
 #[test]
 fn requests_of_a_recorded_page_are_paired() {
     for kernel in KERNELS {

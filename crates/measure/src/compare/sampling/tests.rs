@@ -11,7 +11,7 @@ use super::{ErrorLimit, Figure, LEVELS, Sampling};
 const ENTRIES: usize = 16;
 const TOLERANCE: f64 = 0.05;
 
-/// A generator of numbers between 0 and 1 from a counter (`SplitMix64`).
+/// A generator of numbers between 0 and 1 by a counter (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
@@ -24,7 +24,7 @@ impl Numbers {
     }
 }
 
-/// A distribution: the time for a number between 0 and 1.
+/// A distribution of times, as its quantile function: the argument is a level between 0 and 1.
 type Times = fn(f64) -> f64;
 
 const EVEN: Times = |u| 5.0 + 5.0 * u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests the cross-check of mechanics against tables: it raises no alarm if they belong together,
-//! and one for every planted fault.
+//! Tests the cross-check of mechanics against tables: it reports nothing if they belong together,
+//! and reports every planted fault.
 
 use tidegate_model::DriveFile;
 use tidegate_model::mechanics::Seek;
@@ -8,7 +8,8 @@ use tidegate_model::mechanics::Seek;
 use super::*;
 use crate::geometry::{CheckedFigure, cross_check, mechanics, queues};
 
-/// Returns a built-in disk, its own mechanics and its file, with the rates of sequential flows.
+/// Returns built-in disks: the name, the mechanics, and a file with tables and rates of sequential
+/// flows.
 fn disks_with_tables() -> impl Iterator<Item = (&'static str, Mechanics, DriveFile)> {
     // The Maxtor's tables are bounds from published figures, without medians.
     disks().skip(1).map(|(name, mechanics, depth)| {
@@ -36,8 +37,8 @@ fn flows(disk: &Mechanics, depth: u32, size: Bytes) -> Vec<tidegate_model::drive
     made.expect("measured").file.throughput
 }
 
-/// Goal: no false alarm on the built-in disks, neither for their own mechanics nor for those that
-/// the measurement finds.
+/// Goal: the check raises no false alarm on the built-in disks, neither with their own mechanics
+/// nor with those that the measurement finds.
 #[test]
 fn mechanics_and_tables_of_one_disk_agree() {
     for (name, planted, file) in disks_with_tables() {
@@ -53,11 +54,11 @@ fn mechanics_and_tables_of_one_disk_agree() {
     }
 }
 
-/// A change of a disk.
+/// A function that changes a disk.
 type Fault = fn(&mut Mechanics);
 
-/// Doubles the heads and halves the cylinders, so that a seek of as many cylinders passes twice as
-/// many sectors.
+/// Doubles the heads and halves the cylinders, so that a seek over equally many cylinders passes
+/// twice as many sectors.
 fn double_heads(disk: &mut Mechanics) {
     disk.surfaces *= 2;
     disk.cylinders = disk.cylinders.div_ceil(2);
@@ -72,7 +73,7 @@ fn double_heads(disk: &mut Mechanics) {
     disk.sectors = tidegate_drive::mechanical::Layout::held(disk).expect("a layout").sectors;
 }
 
-/// Canaries: every planted fault must be caught on every disk. A guessed bus shows in batches and in
+/// Canaries: every planted fault must be caught on every disk. A wrong bus shows in batches and in
 /// sequential flows.
 #[test]
 fn planted_faults_are_caught() {
@@ -96,7 +97,7 @@ fn planted_faults_are_caught() {
     }
 }
 
-/// Canary: rates alone catch a slow bus, in sequential flows.
+/// Canary: the rates of sequential flows alone show a slow bus.
 #[test]
 fn rates_alone_catch_a_slow_bus() {
     for (name, planted, mut file) in disks_with_tables() {

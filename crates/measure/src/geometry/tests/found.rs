@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares what is found about every built-in disk with what was planted.
+//! Compares the measured figures of every built-in disk with the planted ones.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use super::planted::Compared;
 use super::*;
 use crate::geometry::NotSeen;
 
-/// Checks everything that is promised, and also the tracks, about which nothing is promised.
+/// Checks every figure with a promised error, and also the tracks, for which nothing is promised.
 #[test]
 fn every_built_in_disk_is_what_was_planted() {
     for (name, mut planted, _) in disks() {
@@ -32,8 +32,8 @@ fn every_built_in_disk_is_what_was_planted() {
     }
 }
 
-/// The track of the next cylinder that is under the same head matters only if a head switch takes
-/// longer than a short seek; then it is found.
+/// Whether a layout is serpentine matters only if a head switch takes longer than a short seek.
+/// Then it is detected.
 #[test]
 fn the_way_that_cylinders_go_is_seen_where_it_matters() {
     for (name, mut planted, _) in disks() {
@@ -48,7 +48,7 @@ fn the_way_that_cylinders_go_is_seen_where_it_matters() {
 }
 
 /// Goal: rotation and zones are found even if the host is late by tens of microseconds, and by
-/// milliseconds for one read in fifty. The host's lateness becomes part of the overhead.
+/// milliseconds for one read in fifty. The host's lateness is then contained in the overhead.
 #[test]
 fn a_late_host_finds_rotation_and_zones() {
     for (name, planted, _) in disks() {
@@ -63,8 +63,8 @@ fn a_late_host_finds_rotation_and_zones() {
     }
 }
 
-/// Goal: a spindle that drifts by 20 parts per million, now ahead and now behind, is followed:
-/// every figure stays within its promised error.
+/// Goal: every figure keeps its promised error although the spindle drifts by up to 20 parts per
+/// million, sometimes ahead and sometimes behind.
 #[test]
 fn a_spindle_that_drifts_is_followed() {
     for name in ["ibm-40k1044", "seagate-36es2", "nearline-7200"] {
@@ -76,8 +76,8 @@ fn a_spindle_that_drifts_is_followed() {
     }
 }
 
-/// Goal: a block of 4 KiB, on a disk whose tracks are not a multiple of it, still shows zones to
-/// within 1 % of capacity and of density.
+/// Goal: blocks of 4 KiB still show zones to within 1 % of capacity and of density, on a disk whose
+/// tracks are not a multiple of 4 KiB.
 #[test]
 fn blocks_of_4_kib_find_rotation_and_zones() {
     for name in ["seagate-36es2", "nearline-7200"] {
@@ -90,8 +90,8 @@ fn blocks_of_4_kib_find_rotation_and_zones() {
     }
 }
 
-/// Canaries: the results are compared with disks that are slightly different. Each must be caught
-/// by the check that is meant for it.
+/// Canaries: the results are compared with disks that are slightly different. Each difference must
+/// be caught by the check that is meant for it.
 #[test]
 fn a_disk_that_is_a_little_different_is_caught() {
     let (planted, _) = disk("seagate-36es2");
@@ -132,8 +132,8 @@ fn what_was_found_is_written_down_and_read_again() {
     assert_eq!(toml::from_str::<Geometry>(&text).expect("a geometry"), found);
 }
 
-/// Goal: a stop at any time gives no result rather than half of one. Method: stops after increasing
-/// numbers of requests of each experiment.
+/// Goal: a stop at any time gives no result rather than an incomplete one. Method: stops each
+/// experiment after increasing numbers of requests.
 #[test]
 fn a_stop_gives_nothing() {
     let (planted, _) = disk("ibm-36z15");
@@ -153,7 +153,7 @@ fn a_stop_gives_nothing() {
                     2 => zones(probing, &turn)? == Err(NotSeen::Cancelled),
                     _ => seek_curve(probing, &turn, &map, None)? == Err(NotSeen::Cancelled),
                 };
-                // The shorter experiments are done before the later stops.
+                // The shorter experiments end before the later stops.
                 let is_done = probing.spent() < after;
                 assert!(is_stopped || is_done, "experiment {experiment}, stopped after {after}");
                 Ok(())
@@ -162,12 +162,12 @@ fn a_stop_gives_nothing() {
     }
 }
 
-// No experiment runs for ever.
+// Every experiment has a limit on its requests.
 const _: () = assert!(crate::geometry::rotation::REQUESTS.most < 2_000);
 const _: () = assert!(crate::geometry::REQUESTS_MAX < 75_000);
 
-/// Goal: an experiment that finds nothing stops at its bound. Method: a host so late that hardly
-/// any angle is right.
+/// Goal: an experiment that finds nothing stops at its limit. Method: a host that is so late that
+/// hardly any angle is right.
 #[test]
 fn requests_are_bounded() {
     let (planted, _) = disk("seagate-36es2");

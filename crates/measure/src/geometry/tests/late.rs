@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A host that sees completions late, mostly by tens of microseconds, now and then by milliseconds;
-//! and a clock against which the spindle drifts.
+//! Simulates a host that sees completions late, mostly by tens of microseconds, occasionally by
+//! milliseconds; and a clock against which the spindle drifts.
 
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
@@ -16,7 +16,7 @@ const OUTLIER: u32 = 50;
 /// The maximum lateness of an outlier.
 const OUTLIER_NS: u64 = 3_000_000;
 
-/// How far the spindle gets ahead or behind, and how long it takes to come back, in nanoseconds.
+/// The amplitude of the spindle's drift and its period, in nanoseconds.
 const DRIFT_NS: f64 = 200_000.0;
 const DRIFT_PERIOD_NS: f64 = 60e9;
 
@@ -24,9 +24,9 @@ const DRIFT_PERIOD_NS: f64 = 60e9;
 pub(super) struct Late<'a> {
     pub(super) subject: SimulatedSubject<'a>,
     random: Pcg64,
-    /// One completion in this number is an outlier; with `None`, no completion is late.
+    /// One completion in this number is an outlier; if `None`, no completion is late.
     outlier: Option<u32>,
-    /// The time that its clock shows.
+    /// Converts the drive's time to the time that the host's clock shows.
     clock: fn(Time) -> Time,
 }
 
@@ -36,13 +36,13 @@ impl<'a> Late<'a> {
         Self { subject, random, outlier: Some(OUTLIER), clock: |time| time }
     }
 
-    /// Returns the same host with every other read an outlier.
+    /// Returns the same host, with an outlier in every second read on average.
     pub(super) fn worse(self) -> Self {
         Self { outlier: Some(2), ..self }
     }
 
-    /// Returns a punctual host with a clock against which the spindle is now faster, now slower, by
-    /// some parts per million over a minute.
+    /// Returns a punctual host whose clock drifts: over a minute, the spindle seems faster and then
+    /// slower, by some parts per million.
     pub(super) fn drifting(subject: SimulatedSubject<'a>) -> Self {
         let clock = |time: Time| {
             let drift = (float(time.ns()) / DRIFT_PERIOD_NS * std::f64::consts::TAU).sin();

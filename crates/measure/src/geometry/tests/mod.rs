@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures built-in disks in virtual time: the results must be the planted figures. The
-//! experiments see only the requests' completions and the capacity.
+//! Measures built-in disks in virtual time. The results must equal the planted figures. The
+//! experiments use only the completions of requests and the capacity.
 
 mod cross_check;
 mod found;
@@ -24,7 +24,7 @@ use tidegate_model::{Bytes, Lba};
 use super::{Geometry, NoRotation, Probing, all, overhead, rotation, seek_curve, zones};
 use crate::subject::{SimulatedSubject, Subject, TrialResult};
 
-/// The usual block.
+/// The usual size of a block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
 
 /// Runs an experiment on a target of this size. After each request, `after` gets the number of
@@ -72,20 +72,20 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics, u32)> {
     })
 }
 
-/// Returns one of them.
+/// Returns the built-in disk of this name.
 fn disk(name: &str) -> (Mechanics, u32) {
     let (_, mechanics, depth) = disks().find(|(known, ..)| *known == name).expect("a built-in");
     (mechanics, depth)
 }
 
-/// Returns what is found about a simulated disk.
+/// Returns the results for a simulated disk.
 fn taken_to_pieces(mechanics: &Mechanics, block: Bytes, seed: u64) -> Geometry {
     let mut drive = MechanicalDrive::new(mechanics, 1, seed).expect("a disk");
     let mut subject = SimulatedSubject::new(&mut drive);
     geometry(&mut subject, mechanics.sectors, block, seed).expect("it turns")
 }
 
-/// Returns the same, found by a host that is late.
+/// Returns the results for a simulated disk on a host that is late.
 fn taken_to_pieces_late(mechanics: &Mechanics, seed: u64) -> Geometry {
     let mut drive = MechanicalDrive::new(mechanics, 1, seed).expect("a disk");
     let mut subject = late::Late::new(SimulatedSubject::new(&mut drive), seed);

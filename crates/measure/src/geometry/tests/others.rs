@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Disks unlike the built-in ones: what is still found, and what is not.
+//! Tests disks that differ from the built-in ones: some figures are still found, others are not.
 
 use tidegate_model::mechanics::{Faults, ReadAhead, Sparing};
 
@@ -10,7 +10,7 @@ use crate::geometry::{Doubt, doubt, mechanics};
 
 const NAMES: [&str; 2] = ["seagate-36es2", "nearline-7200"];
 
-/// Returns the disk with as many sectors as its layout holds.
+/// Returns the disk with the number of sectors that its layout holds.
 fn filled(mut disk: Mechanics) -> Mechanics {
     disk.sectors = tidegate_drive::mechanical::Layout::held(&disk).expect("a layout").sectors;
     disk
@@ -19,7 +19,7 @@ fn filled(mut disk: Mechanics) -> Mechanics {
 /// The name of a change to a disk, and the function that makes it.
 type Change = (&'static str, fn(&mut Mechanics));
 
-/// Changes after which the disk is still found.
+/// Changes after which the disk is still measured correctly.
 const CHANGES: [Change; 7] = [
     ("without reading ahead", |disk| {
         disk.cache.as_mut().expect("memory").read_ahead = ReadAhead::Off;
@@ -62,8 +62,8 @@ fn other_disks_are_found_as_well() {
     }
 }
 
-/// Goal: if spares end each track, only the sectors that hold data count as the track's, and the
-/// capacity is right.
+/// Goal: if spares end each track, only the sectors that hold data count, and the capacity is
+/// right.
 #[test]
 fn spares_of_a_track_are_no_sectors_of_it() {
     for name in NAMES {
@@ -78,9 +78,8 @@ fn spares_of_a_track_are_no_sectors_of_it() {
     }
 }
 
-/// Goal: if the skews of head switches and seeks are alike, tracks are taken for cylinders. Where a
-/// seek to the next cylinder is faster than a head switch, that is wrong, and reads that were held
-/// out show it.
+/// Goal: if head switches and seeks have equal skews, tracks count as cylinders. That is wrong if a
+/// seek to the next cylinder is faster than a head switch, and the held-out reads show it.
 #[test]
 fn surfaces_that_skews_do_not_show_are_not_invented() {
     let (mut planted, _) = disk("seagate-36es2");
@@ -92,8 +91,8 @@ fn surfaces_that_skews_do_not_show_are_not_invented() {
     assert_eq!(mechanics(&found, planted.queue.clone()), None);
 }
 
-/// Goal: if spares end each cylinder, its last track is shorter than the others; zones and seeks
-/// are still found, and the disk that is found, which has no spares, behaves like the first.
+/// Goal: if spares end each cylinder, its last track is shorter than the others. Zones and seeks
+/// are still found, and the disk that is made from the results behaves like the measured one.
 #[test]
 fn spares_of_a_cylinder_are_passed_over() {
     for name in ["seagate-36es2", "ibm-40k1044", "fujitsu-max3036rc"] {
@@ -109,8 +108,9 @@ fn spares_of_a_cylinder_are_passed_over() {
     }
 }
 
-/// Goal: a disk that keeps the sectors passing before the requested one answers backward reads from
-/// memory. Its rotation is then not found, and the message does not deny it.
+/// Goal: if a disk keeps the sectors that pass before the requested one, it answers backward reads
+/// from memory. Its rotation is then not found, and the message mentions memory as a possible
+/// reason.
 #[test]
 fn a_disk_that_reads_on_arrival_is_not_understood_and_that_is_said() {
     let (mut planted, _) = disk("seagate-36es2");
@@ -122,8 +122,8 @@ fn a_disk_that_reads_on_arrival_is_not_understood_and_that_is_said() {
     assert!(none.to_string().contains("or memory answers"), "{none}");
 }
 
-/// Goal: a target that ends somewhere within a disk, however early, may or may not be measured, but
-/// nothing panics.
+/// Goal: on a target that ends anywhere within a disk, even near its beginning, the measurement may
+/// fail, but does not panic.
 #[test]
 fn small_targets_do_no_harm() {
     let (planted, _) = disk("seagate-36es2");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rule behind rows of tracks that are written down by hand.
+//! Tests the rule that is found for handwritten rows of tracks.
 
 use crate::geometry::pattern::{Pattern, Rule, Spares, Step, pattern};
 
-/// The difference below which skews are equal, and the time of a sector, as parts of a turn.
+/// The largest difference of equal skews, and the time of a sector, as shares of a turn.
 const APART: f64 = 0.002;
 const PER_SECTOR: f64 = 0.001;
 
-/// Returns 240 tracks whose skews and missing sectors these functions of the number give.
+/// Returns 240 steps. The arguments give the skew and the missing sectors of each, by index.
 fn tracks(skew: impl Fn(usize) -> f64, short: impl Fn(usize) -> u64) -> Vec<Step> {
     (0..240).map(|track| Step { skew: skew(track), short: short(track) }).collect()
 }
@@ -46,8 +46,8 @@ fn spares_after_three_cylinders_are_no_cylinder() {
     assert_eq!(found.spares, Some(spares));
 }
 
-/// In each first track, 20 spare sectors precede the data: the step to this track is longer by the
-/// time of 20 sectors, and the step from it is shorter.
+/// In the first track of each cylinder, 20 spare sectors precede the data: the step to this track
+/// is longer by the time of 20 sectors, and the step from it is shorter.
 #[test]
 fn spares_before_each_cylinder_are_no_skew() {
     let skew = |track| match track % 4 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures planted in a simulated disk, and how far the results are from them.
+//! Compares results with the figures planted in a simulated disk.
 //!
-//! Seeks are compared as the drive file has them: the time of a read's seek, with settling and
-//! without processing, at 400 distances from one cylinder to the full stroke, equally spaced in
-//! their logarithm.
+//! Seeks are compared as the drive file defines them: the time of a read's seek, with settling and
+//! without processing. They are compared at 400 distances from one cylinder to the full stroke,
+//! equally spaced on a logarithmic scale.
 
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_model::mechanics::{Mechanics, Seek};
@@ -11,20 +11,20 @@ use tidegate_model::mechanics::{Mechanics, Seek};
 use super::super::Geometry;
 use super::super::number::{float, whole_32};
 
-/// Distances at which seek curves are compared.
+/// The number of distances at which seek curves are compared.
 const DISTANCES: u32 = 400;
 
-/// The errors of the figures found, each as a part of the planted figure.
+/// The errors of the measured figures, each as a fraction of the planted figure.
 #[derive(Debug, Clone)]
 pub(super) struct Compared {
     pub(super) rotation: f64,
     /// The number of zones, planted and found.
     pub(super) zones: (usize, usize),
-    /// The largest error of a boundary, as a part of the capacity.
+    /// The largest error of a boundary, as a fraction of the capacity.
     pub(super) boundary: f64,
     /// The largest error of a number of sectors per track.
     pub(super) sectors_per_track: f64,
-    /// The error that 19 of 20 distances do not exceed.
+    /// The error that 19 of 20 distances do not exceed, and the largest error.
     pub(super) seek_most: f64,
     pub(super) seek_worst: f64,
     /// The fixed cost of a read, planted and found, in nanoseconds.
@@ -48,13 +48,13 @@ impl Compared {
         }
     }
 
-    /// Checks that all is as good as promised.
+    /// Checks that all figures are as exact as promised.
     #[track_caller]
     pub(super) fn is_found(&self, what: &str) {
         assert!(self.faults().is_empty(), "{what}: {:?}", self.faults());
     }
 
-    /// Returns the figures that are not as good as promised.
+    /// Returns the figures that are less exact than promised.
     pub(super) fn faults(&self) -> Vec<String> {
         let (planted, found) = self.least;
         let checks = [
@@ -106,8 +106,8 @@ fn seeks(planted: &Mechanics, found: &Geometry) -> (f64, f64) {
     (errors[most], errors[errors.len() - 1])
 }
 
-/// Returns the fixed cost of a read, planted and found: processing, a block under the head, the bus
-/// and the answer. The time of the block is the measured one.
+/// Returns the fixed cost of a read, planted and found: processing, a block under the heads, the
+/// bus and the reply. The time of the block is the measured one in both.
 fn least(planted: &Mechanics, found: &Geometry) -> (f64, f64) {
     let overhead = found.overhead.as_ref().expect("an overhead");
     let bus = float(planted.bus.read_sector_ps * found.block) / 1e3;

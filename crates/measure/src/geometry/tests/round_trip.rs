@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a disk from the results about another: the second must behave like the first.
+//! Makes a disk from the results for another: it must behave like the measured one.
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::Op;
@@ -17,17 +17,17 @@ const BATCHES: u32 = 400;
 /// The sizes of batches.
 pub(super) const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// How a disk behaves under random and sequential reads.
+/// The times of random and sequential reads on a disk.
 #[derive(Debug, Clone)]
 pub(super) struct Behaviour {
-    /// Medians of b(i), in nanoseconds.
+    /// The medians of b(i), in nanoseconds.
     pub(super) batches: Vec<f64>,
-    /// Time of 64 MiB in sequence, at either end.
+    /// The times of reading 64 MiB sequentially, at each end of the disk.
     sequences: [f64; 2],
 }
 
 impl Behaviour {
-    /// Measures the behaviour under reads of 128 KiB.
+    /// Measures the times of reads of 128 KiB.
     pub(super) fn of(mechanics: &Mechanics, depth: u32) -> Self {
         let mut drive = MechanicalDrive::new(mechanics, depth, 1).expect("a disk");
         let mut subject = SimulatedSubject::new(&mut drive);
@@ -47,7 +47,7 @@ impl Behaviour {
         Self { batches, sequences }
     }
 
-    /// Returns how far each of the other disk's figures lies from ours, as a fraction of ours.
+    /// Returns the relative difference between each of the other disk's figures and ours.
     pub(super) fn apart(&self, other: &Self) -> Vec<f64> {
         let ours = self.batches.iter().chain(&self.sequences);
         let others = other.batches.iter().chain(&other.sequences);
@@ -64,8 +64,8 @@ fn sequence(subject: &mut SimulatedSubject<'_>, places: Places, first: usize) ->
     float(subject.now().since(begun).ns())
 }
 
-/// Returns the disk that is found in `planted`, with the queue of `planted`: one request at a time
-/// shows nothing about the queue.
+/// Returns the disk that is found by measuring `planted`, with the queue of `planted`: one request
+/// at a time shows nothing about the queue.
 pub(super) fn again(planted: &Mechanics) -> Mechanics {
     let found = taken_to_pieces(planted, SECTOR, 1);
     mechanics(&found, planted.queue.clone()).expect("all was seen")
@@ -78,8 +78,8 @@ pub(super) fn behaves_alike(name: &str, planted: &Mechanics, again: &Mechanics, 
     assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{name}: {apart:?}");
 }
 
-/// Goal: the results are good enough to simulate the disk: medians of batches and times of
-/// sequences within 5 %.
+/// Goal: a simulation of the disk can be made from the results: medians of batches and times of
+/// sequential reads agree within 5 %.
 #[test]
 fn the_disk_that_is_found_behaves_as_the_first() {
     for (name, planted, depth) in disks() {
@@ -89,7 +89,7 @@ fn the_disk_that_is_found_behaves_as_the_first() {
     }
 }
 
-/// Canary: a disk whose seeks are a quarter slower is not taken for the first.
+/// Canary: a disk whose seeks are a quarter slower is distinguished from the original.
 #[test]
 fn a_disk_with_slower_seeks_behaves_differently() {
     let (planted, depth) = disk("nearline-7200");
@@ -104,8 +104,8 @@ fn a_disk_with_slower_seeks_behaves_differently() {
     assert!(apart.iter().any(|apart| apart.abs() > 0.05), "{apart:?}");
 }
 
-/// Goal: if the order in which a disk serves requests matters, it is found from the batch tables:
-/// with the order found, simulated batches take as long as in the table, within 5 %.
+/// Goal: if the order in which a disk serves requests matters, the batch tables show it: with the
+/// order that is found, simulated batches take as long as in the table, within 5 %.
 #[test]
 fn the_order_is_seen_from_batches() {
     for (name, planted, depth) in disks() {
@@ -124,7 +124,7 @@ fn the_order_is_seen_from_batches() {
     }
 }
 
-/// `chosen` names every property that was not seen, and no other.
+/// `chosen` names exactly the properties that were not measured.
 #[test]
 fn what_was_chosen_is_said() {
     let (planted, _) = disk("maxtor-atlas-10k-v");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The tables for the documentation.
+//! Prints the tables of the documentation.
 //!
 //! ```text
 //! cargo test --package tidegate-measure --lib -- geometry::tests::table --ignored --nocapture
@@ -20,7 +20,7 @@ fn requests(found: &Geometry) -> [u64; 4] {
     ]
 }
 
-/// Returns what is found, and how many seconds of the disk's time it takes.
+/// Returns the results for a disk, and how many seconds of the disk's time they took.
 fn timed(planted: &Mechanics, is_late: bool) -> (Geometry, f64) {
     let mut drive = MechanicalDrive::new(planted, 1, 1).expect("a disk");
     let mut late = Late::new(SimulatedSubject::new(&mut drive), 1);
@@ -29,7 +29,7 @@ fn timed(planted: &Mechanics, is_late: bool) -> (Geometry, f64) {
     (found, float(subject.now().ns()) / 1e9)
 }
 
-/// Returns a row: planted, found and error of each.
+/// Returns a row of the table: the planted figures, the measured ones and their errors.
 fn row(name: &str, planted: &Mechanics, (found, seconds): &(Geometry, f64)) -> String {
     let it = Compared::new(planted, found);
     let turn = |ps: f64| format!("{:.4}", ps / 1e9);
@@ -97,8 +97,8 @@ fn behaviour_of_the_disk_that_is_found() {
     }
 }
 
-/// Goal: the documentation can state how often a run fails. Method: prints the faults of 20 runs
-/// on each disk, with a punctual and with a late host.
+/// Goal: the documentation can state how often a run fails. Method: prints the faults of 20 runs on
+/// each disk, on a punctual host and on a late one.
 #[test]
 #[ignore = "280 runs, a quarter of a minute: `cargo test -p tidegate-measure --lib -- many_runs --ignored`"]
 fn many_runs() {

@@ -8,8 +8,8 @@ use tidegate_model::{BatchTable, DriveKind, Duration, Op};
 use super::late::Late;
 use super::*;
 
-/// Returns what the experiment reports about a drive of 64 GiB, first on a host that wakes up on
-/// time, then on one that wakes up late.
+/// Returns the results of the experiment on a drive of 64 GiB, first on a punctual host, then on a
+/// late one.
 fn verdicts(
     mut drives: impl FnMut() -> Box<dyn Drive>,
     sectors: u64,
@@ -43,8 +43,8 @@ fn of_5_ms() -> Box<dyn Drive> {
     Box::new(PseudoDisk::new(1, table, 1))
 }
 
-/// Goal: a device on which every read takes 5 ms is not mistaken for a disk. It completes at
-/// multiples of 5 ms, as if it turned, but does so for all places alike. On a late host, each delay
+/// Goal: a device on which every read takes 5 ms is not mistaken for a disk. Its completions come
+/// at multiples of 5 ms, as if it turned, but equally for all places. On a late host, each delay
 /// shifts all later completions, so they have no period at all.
 #[test]
 fn a_device_that_always_takes_equally_long_does_not_turn() {
@@ -53,7 +53,7 @@ fn a_device_that_always_takes_equally_long_does_not_turn() {
     assert!(matches!(late, Err(NoRotation::NotPeriodic { .. })), "{late:?}");
 }
 
-/// Goal: times like a disk's, but in random order, show no turn.
+/// Goal: times that are typical of a disk, but in random order, show no turn.
 #[test]
 fn times_of_a_disk_drawn_at_random_do_not_turn() {
     let file = tidegate_drive::builtin::load("seagate-36es2").expect("a built-in");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: merged costs are least, cover all batches, and do not depend on the order. Method: small
-//! files with costs computed by hand.
+//! Goal: merged costs are the least that cover all batches, and do not depend on the order of
+//! merging. Method: small files with costs computed by hand.
 
 use tidegate_model::Duration;
 
@@ -8,7 +8,7 @@ use tidegate_model::{Bytes, Op};
 
 use super::*;
 
-/// Returns a file with batches of up to three requests.
+/// Returns a file with tables of batches and with mixed batches; each has up to three requests.
 fn file(of: &[(&str, &str, &str)], mixed: Vec<MixedBatches>) -> DriveFile {
     let table = |(op, size, ns): &(&str, &str, &str)| {
         format!("[[batch]]\nop = \"{op}\"\nsize = \"{size}\"\nns_max = [{ns}]\nsamples = 9\n")
@@ -18,7 +18,7 @@ fn file(of: &[(&str, &str, &str)], mixed: Vec<MixedBatches>) -> DriveFile {
     DriveFile { mixed, ..DriveFile::parse(&text).unwrap() }
 }
 
-/// Returns batches of one read and one write, or two of one and one of the other.
+/// Returns mixed batches: one read and one write, two reads and one write, one read and two writes.
 fn mixed(kib: u64, ns: [u64; 3]) -> MixedBatches {
     let kind = |op| MixedKind { op, size: Bytes::from_kib(kib) };
     MixedBatches {
@@ -30,7 +30,7 @@ fn mixed(kib: u64, ns: [u64; 3]) -> MixedBatches {
     }
 }
 
-/// Returns a file as measured: with costs fitted to its own batches.
+/// Returns the file of a measurement, with costs fitted to its own batches.
 fn measured(of: &[(&str, &str, &str)], mixed: Vec<MixedBatches>) -> DriveFile {
     let mut file = file(of, mixed);
     let kinds: Vec<_> = kinds_of_tables(&file.batch);
@@ -57,8 +57,8 @@ fn figures(file: &DriveFile) -> (u64, Vec<u64>) {
     (costs.positioning_max.ns(), each.iter().map(|it| it.time_max.ns()).collect())
 }
 
-/// Goal: costs are the least envelope of all batches, in any order of merging. Method: a first half
-/// that is expensive where the second is cheap, and both at once.
+/// Goal: the costs are the least envelope of all batches, in any order of merging. Method: two
+/// files, each expensive where the other is cheap, and a file with the batches of both.
 #[test]
 fn costs_are_fitted_to_all_batches_in_any_order() {
     let halves = [
@@ -78,8 +78,8 @@ fn costs_are_fitted_to_all_batches_in_any_order() {
     assert_eq!(figures(&sum(&sum(&dear, &alone), &of_both([40, 60, 1]))), expected);
 }
 
-/// Goal: measurements of smaller requests are covered if these are charged as larger ones. Method:
-/// mixed batches of 4 KiB that take longer than those of 8 KiB, in both orders.
+/// Goal: batches of smaller requests are covered when these are charged as larger ones. Method:
+/// mixed batches of 4 KiB that take longer than those of 8 KiB, in both orders of merging.
 #[test]
 fn batches_that_are_charged_as_larger_ones_are_covered() {
     let large = measured(
@@ -134,8 +134,8 @@ fn costs(positioning: u64, requests: &[(Op, u64, u64)]) -> CostModel {
 const READS: (&str, &str, &str) = ("read", "4KiB", "10,20,30");
 const WRITES: (&str, &str, &str) = ("write", "4KiB", "7,14,21");
 
-/// Goal: the combination covers every batch that either model covers. Method: every batch of up to
-/// three requests of two kinds.
+/// Goal: the combined model covers every batch that either model covers. Method: every batch of up
+/// to three requests of two kinds.
 #[test]
 fn the_greater_of_two_covers_what_each_covers() {
     let both = costs(5, &[(Op::Read, 4, 10), (Op::Write, 4, 3)]);
@@ -184,8 +184,8 @@ fn costs_of_several_kinds_stay_when_another_is_added() {
     assert_eq!(joined(Some(&both), None, &all).0, Some(both), "several without mixed");
 }
 
-/// Goal: adding a table never makes a file that cannot be read. Method: a table that is longer than
-/// the earlier costs say.
+/// Goal: adding a table never makes an invalid file. Method: adds a table with longer times than
+/// the earlier costs allow.
 #[test]
 fn costs_are_raised_to_cover_what_is_added() {
     let reads = costs(0, &[(Op::Read, 8, 10), (Op::Write, 8, 10)]);

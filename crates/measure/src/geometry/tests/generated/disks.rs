@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Draws hard disks: every order of tracks, every place of spare sectors, even and odd numbers of
-//! heads, small and large.
+//! Draws hard disks: with every order of tracks, every placement of spare sectors, even and odd
+//! numbers of heads, small and large.
 //!
-//! The figures are those of disks from 1995 to 2010. As on real disks, a skew covers the time that
-//! it hides: a head switch, or a seek to the next cylinder.
+//! The figures are typical of disks from 1995 to 2010. As on real disks, a skew covers the time of
+//! a head switch or of a seek to the next cylinder.
 
 use tidegate_drive::mechanical::Layout as DiskLayout;
 use tidegate_model::Random;
@@ -28,7 +28,7 @@ const SPARING: [Sparing; 7] = [
     Sparing::ZoneTracks,
 ];
 
-/// The kind of a disk, which a row of the table counts.
+/// The class of a disk; the table has a row for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     pub(super) order: &'static str,
@@ -57,7 +57,7 @@ impl Dice {
     }
 }
 
-/// Draws a disk; orders and places of spares take turns, everything else is random.
+/// Draws a disk. Orders and placements of spares take turns; everything else is random.
 pub(super) fn disk(seed: u64) -> Drawn {
     let mut dice = Dice(Random::new(seed, 0));
     let pick = |number: u64, of: usize| usize::try_from(number).expect("few") % of;
@@ -103,7 +103,8 @@ fn mechanism(dice: &mut Dice) -> Mechanics {
     }
 }
 
-/// Returns a curve of points: a + b sqrt(d) up to a third of the cylinders, then a straight line.
+/// Returns a seek curve of points: a + b sqrt(d) up to a third of the cylinders, then a straight
+/// line.
 fn seek(dice: &mut Dice, cylinders: u32) -> Seek {
     let (first, full) = (dice.within(250, 1_500), dice.within(8_000, 18_000));
     let [first, full, all] = [first, full, u64::from(cylinders - 1)];
@@ -179,7 +180,7 @@ fn zones(dice: &mut Dice, disk: &Mechanics, (order, sparing): (TrackOrder, Spari
 
 fn plain(disk: &Mechanics, (first, last): (u32, u32), sectors: u32) -> Zone {
     let Seek::Points(points) = &disk.seek else { unreachable!("a curve of points") };
-    // Rounded up to whole sectors, and two more for the command.
+    // Rounded up to whole sectors, plus two for the command.
     let skew = |ns: u64| {
         let turn_ns = 60_000_000_000 / u64::from(disk.rpm);
         let whole = (ns * u64::from(sectors)).div_ceil(turn_ns) + 2;
@@ -207,7 +208,7 @@ fn spares(dice: &mut Dice, sparing: Sparing, sectors: u32, surfaces: u32) -> u32
         Sparing::None => 0,
         Sparing::Track => dice.small(1, 8),
         Sparing::Cylinder | Sparing::CylinderFront => dice.small(2, 40).min(sectors / 4),
-        // From a few sectors to more than a track.
+        // From 5 sectors to more than a track.
         Sparing::Range if surfaces > 1 => dice.small(5, sectors * 5 / 4),
         Sparing::Range => dice.small(5, sectors / 2),
         Sparing::Zone => dice.small(50, 5_000),

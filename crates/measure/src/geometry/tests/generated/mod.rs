@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures generated disks: the figures found should be the planted ones, or no mechanics should
-//! be given. The table counts how often that is so.
+//! Measures generated disks: either the planted figures are found, or no mechanics are given. The
+//! table counts how often each happens.
 
 mod disks;
 mod outcome;
@@ -12,14 +12,14 @@ use tidegate_model::mechanics::Seek;
 
 use self::outcome::Outcome;
 
-/// Disks of the table in the documentation.
+/// The number of disks in the documentation's table.
 const DISKS: u64 = 300;
-/// One in this number of disks belongs to a sample, of which at least `RECOVERED_MIN` must be
-/// recovered.
+/// One disk in this number belongs to a sample. At least `RECOVERED_MIN` disks of the sample must
+/// be recovered.
 const SAMPLE: usize = 13;
 const RECOVERED_MIN: u32 = 12;
 
-/// Goal: all disks of the table are disks that can be simulated. Drawing one checks its layout.
+/// Goal: all disks of the table can be simulated. Drawing a disk checks its layout.
 #[test]
 fn drawn_disks_are_valid() {
     for seed in 0..DISKS {
@@ -28,7 +28,7 @@ fn drawn_disks_are_valid() {
     }
 }
 
-/// Goal: no mechanics with wrong figures are given, and most of a sample is recovered.
+/// Goal: mechanics are never given with wrong figures, and most of a sample is recovered.
 #[test]
 fn a_sample_is_recovered_or_refused() {
     let mut recovered = 0;
@@ -40,7 +40,7 @@ fn a_sample_is_recovered_or_refused() {
     assert!(recovered >= RECOVERED_MIN, "{recovered} recovered");
 }
 
-/// Canary: what is found about a disk must be called wrong if another was planted.
+/// Canary: the results for one disk must be called wrong when compared with another.
 #[test]
 fn another_disk_is_wrong() {
     let planted = disks::disk(26).disk;

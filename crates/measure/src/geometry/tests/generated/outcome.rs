@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares what is found about a generated disk with what was planted.
+//! Compares the results for a generated disk with the planted figures.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::super::{SECTOR, taken_to_pieces};
 use crate::geometry::number::{float, whole_32};
 use crate::geometry::{Geometry, doubt, mechanics};
 
-/// Distances at which seek curves are compared.
+/// The number of distances at which seek curves are compared.
 const DISTANCES: u32 = 200;
 
 /// The result for a disk.
@@ -18,9 +18,9 @@ const DISTANCES: u32 = 200;
 pub(super) enum Outcome {
     /// Zones, surfaces, skews and seeks are right.
     Recovered,
-    /// The same, except that each track counts as a cylinder, which the mechanics state.
+    /// As `Recovered`, except that each track counts as a cylinder; the mechanics state this.
     ByTrack,
-    /// No mechanics are given.
+    /// No mechanics are given, for this reason.
     Refused(String),
     /// Mechanics are given, and these figures are wrong.
     Wrong(String),
@@ -90,7 +90,7 @@ fn zones(planted: &Mechanics, found: &Mechanics) -> Vec<String> {
             wrong.push(format!("zone at {} for {}", found.start.get(), planted.start.get()));
         }
         let (per_track, spared) = (found.sectors_per_track, planted.sectors_per_track);
-        // The number of sectors per track that is found counts only sectors with data.
+        // The number of sectors per track in the results counts only sectors with data.
         if per_track.abs_diff(spared) > 8 {
             wrong.push(format!("{per_track} sectors for {spared}"));
         }
@@ -126,8 +126,8 @@ fn skews(planted: &Mechanics, found: &Mechanics) -> Vec<String> {
     wrong
 }
 
-/// Compares seeks at distances from one cylinder to all: 19 of 20 must be within 1 %, or within the
-/// time of a sector.
+/// Compares seeks over distances from one cylinder to all: 19 of 20 must agree within 1 %, or
+/// within the time of a sector.
 fn seeks(planted: &Mechanics, found: &Mechanics) -> Option<String> {
     let curve = |disk: &Mechanics| SeekCurve::new(&disk.seek, disk.cylinders).ok();
     let (ours, theirs) = (curve(planted)?, curve(found)?);
