@@ -24,7 +24,7 @@ pub struct RunParams<'a> {
     pub limits: Limits,
 }
 
-/// Why a run cannot start or finish.
+/// The reason why a run cannot start or finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -43,7 +43,7 @@ pub enum RunError {
     SizeUnaligned {
         /// The source.
         source_name: String,
-        /// Its request size.
+        /// The source's request size.
         size: Bytes,
         /// The target's alignment.
         alignment: Bytes,
@@ -53,7 +53,7 @@ pub enum RunError {
     SizeAboveBuffer {
         /// The source.
         source_name: String,
-        /// Its request size.
+        /// The source's request size.
         size: Bytes,
         /// The buffers' size.
         size_max: Bytes,
@@ -65,12 +65,12 @@ pub enum RunError {
     PlaceTooSmall {
         /// The source.
         source_name: String,
-        /// Its request size.
+        /// The source's request size.
         size: Bytes,
         /// The target's size.
         capacity: Bytes,
     },
-    /// The policy may dispatch more requests than the backend can hold.
+    /// The policy can dispatch more requests than the backend can hold.
     #[error(
         "the drive has a depth of {depth}, but the backend holds {in_flight_max} requests at once"
     )]
@@ -80,16 +80,16 @@ pub enum RunError {
         /// The number of requests that the backend can hold.
         in_flight_max: u32,
     },
-    /// The run would release nothing.
+    /// The run's length is zero.
     #[error("a run of length 0 releases nothing: give at least one job or a duration")]
     LengthZero,
-    /// The last release is beyond the end of time.
+    /// The last release is later than the largest representable time.
     #[error("`{source_name}` may release its last job after more than 584 years: give fewer jobs")]
     LengthBeyondTime {
         /// The source.
         source_name: String,
     },
-    /// The policy needs facts about the drive that are not known.
+    /// The policy cannot be built, for example because a fact about the drive is not known.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
     /// The backend failed during the run.

@@ -14,7 +14,7 @@ impl StudyFile {
     /// Checks the file.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// The description of the first contradiction.
     pub(crate) fn check(&self) -> Result<(), String> {
         needs(!self.items.is_empty(), "`items` is empty: name what the study reproduces")?;
         for fact in &self.fact {
@@ -62,7 +62,7 @@ impl GridFile {
         needs(is_one, "a search needs either `while` or `first`")
     }
 
-    /// Returns whether each row has this measure, or may have it.
+    /// Returns whether the grid's rows have, or can have, this measure.
     fn measures(&self, name: &str) -> bool {
         self.search.as_ref().is_some_and(|it| it.axis == name)
             || self.measures.iter().any(|it| it == name)

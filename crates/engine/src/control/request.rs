@@ -168,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: no bytes cause a panic, and an accepted request is the one that was written.
+        /// Goal: no bytes cause a panic, and an accepted request equals the one that was written.
         /// Method: random bytes and pieces of requests.
         #[test]
         fn any_bytes_are_answered(line in prop_oneof![
