@@ -102,7 +102,7 @@ pub(crate) fn place(arguments: &PlaceArguments) -> Result<Answer, Failure> {
 }
 
 /// Replaces this process by the package's command. `extra` names the optional part of the package
-/// that brings the `modules`.
+/// that provides the `modules`.
 fn run(extra: &str, modules: &[&str], words: Vec<OsString>) -> Result<Answer, Failure> {
     let python = std::env::var_os(INTERPRETER).unwrap_or_else(|| "python3".into());
     let shown = python.to_string_lossy().into_owned();
