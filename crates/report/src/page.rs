@@ -39,7 +39,7 @@ pub trait Report: Serialize {
     /// Writes the text for people, below the answer.
     fn write(&self, page: &mut Page);
 
-    /// Returns the text for people: the answer, then the rest.
+    /// Returns the text for people: the answer, then everything else.
     fn to_text(&self, look: Look) -> String {
         let mut page = Page::new(look);
         if let Some(answer) = self.answer() {
@@ -49,8 +49,8 @@ pub trait Report: Serialize {
         page.into_text()
     }
 
-    /// Returns the JSON object, indented, without a line end. Names end in their unit. The answer,
-    /// if there is one, is its first key.
+    /// Returns the JSON object, indented, without a final line end. Names of keys end in their
+    /// unit. The answer, if there is one, is the first key.
     fn to_json(&self) -> String {
         let mut value = serde_json::to_value(self).expect("a report is plain data");
         if let (Some(answer), Value::Object(object)) = (self.answer(), &mut value) {
@@ -60,13 +60,13 @@ pub trait Report: Serialize {
     }
 }
 
-/// The width of labels with the gap behind them.
+/// The width of labels, including the gap after them.
 const LABEL_COLUMNS: usize = 13;
 
-/// The width below which a label gets no column of its own.
+/// The width below which labels have no separate column.
 const NARROW: usize = 60;
 
-/// The text of a screen. `write!` and `writeln!` append to it as it is and cannot fail.
+/// The text of a screen. `write!` and `writeln!` append text unchanged and cannot fail.
 #[derive(Debug, Default)]
 pub struct Page {
     text: String,
