@@ -65,8 +65,8 @@ impl Report for PlanReport {
     }
 }
 
-/// Formats a duration, for example `2 h 13 min` or `45 s`, with as many digits as an estimate
-/// deserves.
+/// Formats a duration, for example `2 h 13 min` or `45 s`, with few digits, because it is an
+/// estimate.
 pub fn long(time: Duration) -> String {
     let seconds = time.ns().div_ceil(1_000_000_000);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -117,8 +117,8 @@ fn workload(random: &mut Pcg64, has_costs: bool) -> Workload {
     workload
 }
 
-/// Returns random costs of requests; for batches with `each` requests per cost, they add up to
-/// about the batch times.
+/// Returns random costs of requests: `each` nanoseconds for positioning, and at most `each` + 1 for
+/// a request.
 fn costs(random: &mut Pcg64, each: u64) -> CostModel {
     let mut of_size = |kib: u64| RequestCost {
         op: Op::Read,

@@ -19,7 +19,7 @@ const BARS: u64 = 48;
 const POINTS: usize = 512;
 
 /// Draws one task's response times: the share of jobs that took at most a given time, the histogram
-/// behind it, and the bound. `pair` is the exact longest response time and the bound.
+/// behind it, and the bound. The second argument is the exact longest response time and the bound.
 pub(super) fn distribution(
     title: &str,
     (response_max, bound): (Option<u64>, Option<u64>),
