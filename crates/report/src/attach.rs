@@ -51,7 +51,7 @@ pub struct Mapped<'a> {
     pub units: &'a [String],
     /// The causes of delay that the guarantee does not cover on this disk.
     pub not_covered: &'a [String],
-    /// How far the command went: whether it made changes.
+    /// Whether the command only showed changes, made them, or installed them.
     pub extent: Extent,
 }
 
