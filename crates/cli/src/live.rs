@@ -98,7 +98,7 @@ fn end_on_signals(ending: Arc<Ending>) -> io::Result<()> {
 }
 
 /// Waits for input; returns `Gone` if the terminal no longer exists. Reading from such a terminal
-/// never returns, because crossterm retries forever.
+/// never returns, because crossterm keeps retrying.
 fn wait_for_input(pause: Duration) -> io::Result<Input> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];

@@ -55,9 +55,9 @@ pub struct DeviceBackend {
 }
 
 impl DeviceBackend {
-    /// Makes a backend for `target` with buffers for `in_flight_max` requests of at most
-    /// `size_max`, which is rounded up to the target's alignment, and room for one flush or trim
-    /// beside them.
+    /// Makes a backend for `target`. It has buffers for `in_flight_max` requests of at most
+    /// `size_max`, which is rounded up to the target's alignment, and room for one flush or trim in
+    /// addition.
     ///
     /// # Errors
     /// [`RingError`] if io_uring is not available or refuses this size.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares a device with the one on which the drive file was measured.
 //!
-//! A policy whose proof rests on predicted service times is refused unless both the device's
+//! A policy whose proof relies on predicted service times is refused unless both the device's
 //! mechanics and the predictions' error were measured on this very device.
 //!
 //! A batch table that was measured on another device only adds a doubt to the bounds, because this
@@ -92,7 +92,7 @@ pub enum UnknownDevice {
     },
 }
 
-/// Refuses a policy that rests on predicted service times, unless the mechanics in `drive` and
+/// Refuses a policy that relies on predicted service times, unless the mechanics in `drive` and
 /// their errors were measured on the device with these facts.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Soft guarantees beside the hard ones. A soft guarantee combines measured quantiles (`model`),
-//! their confidence (`measure`) and the bounds for jobs (`analysis`).
+//! Soft guarantees, shown with the hard ones. A soft guarantee combines measured quantiles
+//! (`model`), their confidence (`measure`) and the bounds for jobs (`analysis`).
 //!
 //! The verdict stays hard: a soft guarantee holds for the device as measured, and the verdict holds
 //! for any device that stays within its table.

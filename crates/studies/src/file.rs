@@ -104,7 +104,7 @@ pub(crate) struct FactFile {
     pub(crate) ours: Option<String>,
     /// The published number.
     pub(crate) published: Option<Published>,
-    /// The allowed difference, in place of the printed precision; `because` gives the reason.
+    /// The allowed difference, which replaces the printed precision; `because` gives the reason.
     pub(crate) tolerance: Option<Tolerance>,
     /// The reason for the tolerance.
     pub(crate) because: Option<String>,

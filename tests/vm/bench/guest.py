@@ -134,8 +134,7 @@ def with_file_systems(kernel):
 
 
 def with_clients(kernel):
-    """Returns an archive with the kernel's NBD client, the program that connects it, and the
-    modules that `drive attach` needs."""
+    """Returns an archive with the kernel's NBD client, its connecting program, and the modules of `drive attach`."""
     archive = Archive()
     for name in ("nbd", "fuse", "loop"):
         add_module(archive, kernel, name)

@@ -82,8 +82,7 @@ def refused(line):
 
 
 def by_group(line):
-    """Returns the steps that check that a request belongs to the task if it comes from the task's
-    group or from a group below it."""
+    """Returns the steps for groups: a request belongs to the task if it comes from its group or one below it."""
     below = f"{GROUP}/sub"
     return [
         f"gate '{line}'; check 'by cgroup'",
@@ -117,7 +116,7 @@ def by_group(line):
 
 
 def by_place(line):
-    """Returns the steps that check that a request belongs to the task if its first sector is in the task's place."""
+    """Returns the steps for places: a request belongs to the task if its first sector is in the place."""
     first = PLACE // 128
     return [
         f"gate '{line}'; check 'by place'",
@@ -142,8 +141,7 @@ def by_several(line):
 
 
 def keeps_its_bound(line, bound_us):
-    """Returns the steps that check that a task identified only by its group keeps its bound beside
-    32 readers, and does not outside the group."""
+    """Returns the steps under load: a task that only its group identifies keeps its bound, and outside it does not."""
     task = "load /dev/dm-0 20 task:40000:40000:256:r"
     return [
         f"gate '{line}'; check 'to keep a bound'",

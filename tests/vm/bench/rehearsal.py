@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Imitates a computer with a SCSI disk, for `tidegate tune --root`, because the bench's own disk
-has no `device/queue_depth`."""
+"""Imitates a SCSI disk for `tidegate tune --root`, because the bench's own disk has no `device/queue_depth`."""
 
 import os
 import shutil

@@ -63,8 +63,7 @@ class Run:
 
     @property
     def taken_early(self):
-        """Returns the largest number of lower-class requests that the kernel sends in a real-time
-        busy period: h of the theorem."""
+        """Returns h of the theorem: how many lower requests the kernel sends at most in a real-time busy period."""
         return dict(self.stated).get("taken_early", 1)
 
     @property

@@ -107,8 +107,7 @@ def job(served):
 
 
 def check(served, text, bound):
-    """Returns the longest response at a client and at the socket (both in ns), the number of the
-    loads' requests, and the faults."""
+    """Returns the longest responses at a client and at the socket, in ns, the loads' requests, and the faults."""
     found = dict(re.findall(rf"^{BEGIN}(\w+)\n(.*?)(?=^{BEGIN}|\Z)", text, re.M | re.S))
     try:
         statistics = json.loads(found["statistics"])
@@ -183,8 +182,7 @@ def attached_job():
 
 
 def attached_is_in_time(machines, tidegate):
-    """Prints the duration of single reads from an attached simulated drive; returns whether it is
-    possible for that drive."""
+    """Prints the times of single reads from an attached simulated drive; returns whether the drive allows them."""
     head = ["kernel", "drive", "requests", "bound ms", "mean ms", "client ms"]
     print("\n|" + "|".join(head) + "|\n" + "|---" * len(head) + "|", flush=True)
     bound, is_in_time = tidegate.bound_of(attached_workload()), True

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tests the administration of the kernel target: wrong lines, data, reload and removal under load.
-Each step must succeed."""
+"""Tests administration of the kernel target: wrong lines, data, reload, removal under load. Each step must succeed."""
 
 import target
 
@@ -59,8 +58,7 @@ def refused(line):
 
 
 def keeps_data(line):
-    """Returns the steps that check that requests with more sectors than were proved arrive in
-    pieces, all at their places."""
+    """Returns the steps that send requests of more sectors than were proved: pieces must arrive, all at their places."""
     return [
         f"gate data 131072 '/dev/nullb1 0 {line}'; check create",
         "dd if=/dev/urandom of=/blob bs=1M count=8 2> /dev/null",

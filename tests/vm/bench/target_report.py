@@ -44,8 +44,7 @@ def judge(found, bound):
 
 
 def show_peers(machines, tidegate):
-    """Prints a row for each scheduler of the kernel. The results are not judged, because only one
-    scheduler has a bound."""
+    """Prints a row for each scheduler of the kernel. Nothing is judged, because only one scheduler has a bound."""
     names = [machine.kernel.series for machine in machines]
     print()
     head("scheduler", "depth", "load", "bound ms", *(f"{name} ms" for name in names),

@@ -127,8 +127,7 @@ def gap_max(events, depth, task_sectors):
 
 
 def early_max(events, task_sectors):
-    """Returns the largest number of lower-class requests, taken early, that the kernel sent in one
-    real-time busy period."""
+    """Returns how many lower requests, taken early, the kernel sent at most in one real-time busy period."""
     most, sent, pending = 0, 0, set()
     for _, what, key in events:
         is_task = key[2] == task_sectors

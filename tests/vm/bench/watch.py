@@ -32,8 +32,7 @@ def workload(run):
 
 
 def job(run):
-    """Returns the guest's script: `watch` beside tasks and loads, and `watch --learn` beside the
-    same tasks and loads."""
+    """Returns the guest's script: tasks and loads during `watch`, then the same during `watch --learn`."""
     tasks = [f"task:{run.period_us}:0:{runs.TASK_KIB}:{runs.op(index)[0]}" for index in range(run.tasks)]
     loads = [f"{kind}:{count}:{runs.LOAD_KIB}" for kind, count in runs.LOADS[run.load]]
     return "\n".join([

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate sweep` and `tidegate place` run the Python package, and say how to install it
-//! where it is missing. Method: shell scripts in place of the interpreter, so that no Python is
+//! where it is missing. Method: shell scripts instead of the interpreter, so that no Python is
 //! needed.
 
 use std::os::unix::fs::PermissionsExt as _;

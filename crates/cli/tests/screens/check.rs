@@ -191,7 +191,7 @@ screens! {
         "tidegate check later.toml --policy gated-drain",
         "tidegate check later.toml --policy dqf",
     ];
-    /// No table includes the effect of a disk's write cache on reads beside writes.
+    /// No table includes the effect of a disk's write cache on reads that are mixed with writes.
     check_write_cache: [
         "tidegate check cache.toml",
         "sed 's/op = \"write\"//' cache.toml > reads.toml",

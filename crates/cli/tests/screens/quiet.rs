@@ -11,8 +11,8 @@ use crate::{folders, run};
 /// A width at which no line is wrapped.
 const WIDE: &str = "10000";
 
-/// Each command with its lines, of which the earlier ones prepare the last. The last line runs with
-/// and without `--quiet`.
+/// Each command with its lines. The earlier lines prepare the last one, which runs with and without
+/// `--quiet`.
 const QUIET: [(&str, &[&str]); 29] = [
     ("check", &["tidegate check tight.toml"]),
     ("verify", &["tidegate check inline.toml --certificate c.json", "tidegate verify c.json"]),

@@ -236,7 +236,7 @@ fn soft_exports_alone_have_no_bounds() {
 }
 
 /// A stream without figures can ask for any amount before best effort, so no contract can be proved
-/// beside it. Another soft export is still admitted.
+/// together with it. Another soft export is still admitted.
 #[test]
 fn no_contract_is_proved_beside_a_stream_without_figures() {
     let fixture = Fixture::of(SOFT);
@@ -301,8 +301,8 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
 }
 
 /// Goal: peers that send requests without pause do not delay clients. Method: a client measures 50
-/// calls beside ten such peers; the drive takes 1 ms. On a busy machine the slowest call may take
-/// ten times that, but not the seconds that ten peers' replies take.
+/// calls while ten such peers send requests; the drive takes 1 ms. On a busy host the slowest call
+/// can take ten times that, but not the seconds that ten peers' replies take.
 #[test]
 fn peers_that_ask_without_end_do_not_delay_clients() {
     let fixture = Fixture::new();

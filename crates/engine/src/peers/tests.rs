@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: hostile peers do not prevent replies to others. Method: hostile peers beside a
-//! well-behaved one.
+//! Goal: hostile peers do not prevent replies to others. Method: hostile peers and a well-behaved
+//! one.
 //!
 //! The protocol echoes lines. Time-outs are tested on a single peer with invented instants.
 

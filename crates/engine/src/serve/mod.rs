@@ -80,8 +80,8 @@ impl Prepared {
         Self::read_with(path, None)
     }
 
-    /// Reads the serve file at `path` as [`Self::read`] does, with this margin in place of the
-    /// file's.
+    /// Reads the serve file at `path` as [`Self::read`] does, but with `margin` instead of the
+    /// file's margin, if it is given.
     ///
     /// # Errors
     /// The same as [`Self::read`].

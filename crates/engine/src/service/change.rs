@@ -125,7 +125,7 @@ impl Service {
     /// Returns what [`Self::admit`] would return, and changes nothing.
     ///
     /// # Errors
-    /// As [`Self::admit`].
+    /// The same as [`Self::admit`].
     pub fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared.check(new)
     }
@@ -150,7 +150,7 @@ impl View {
     /// Does the same as [`Service::admit`].
     ///
     /// # Errors
-    /// As [`Service::admit`].
+    /// The same as [`Service::admit`].
     pub fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared().admit(new)
     }
@@ -168,7 +168,7 @@ impl View {
     /// Does the same as [`Service::check`].
     ///
     /// # Errors
-    /// As [`Service::check`].
+    /// The same as [`Service::check`].
     pub fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared().check(new)
     }
@@ -176,7 +176,7 @@ impl View {
     /// Does the same as [`Service::remove`].
     ///
     /// # Errors
-    /// As [`Service::remove`].
+    /// The same as [`Service::remove`].
     pub fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         self.shared().remove(name)
     }

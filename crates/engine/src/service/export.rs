@@ -116,7 +116,7 @@ impl Export {
     /// documentation).
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The same as [`Self::write`].
     pub fn zero(&self, offset: u64, length: usize, is_durable: bool) -> Result<(), CallError> {
         self.check_writable()?;
         let zeroed = self.in_pieces(Op::Write, offset, length, |at, piece| {
@@ -203,7 +203,7 @@ impl Export {
     /// soon as this returns. With `is_durable`, the data is on the medium before the reply.
     ///
     /// # Complexity
-    /// As [`Self::submit_read`].
+    /// The same as [`Self::submit_read`].
     ///
     /// # Errors
     /// [`CallError`] if the range cannot be written.

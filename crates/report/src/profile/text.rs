@@ -160,7 +160,7 @@ fn write_throughput(flows: &[Throughput], page: &mut Page) {
     write_rows(&header, rows.collect(), page);
 }
 
-/// Writes batch times beside the times of single requests.
+/// Writes batch times together with the times of single requests.
 fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
     // With fewer samples, the quantile equals the maximum.

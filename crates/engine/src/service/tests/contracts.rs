@@ -483,7 +483,7 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
 
 /// Goal: if a period is so long that the next token would come after the largest representable
 /// time, only the export that asks for more is affected. Method: one call with more parts than
-/// there are such periods left, beside another export.
+/// there are such periods left, while another export is served.
 #[test]
 fn a_token_that_comes_after_the_end_of_time_never_comes() {
     let serve = SERVE.replace("\"80ms\"", "\"1000000000s\", deadline = \"80ms\"");

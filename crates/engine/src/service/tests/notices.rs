@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a client that reports its misses gets the drive back from best effort, and no other export
-//! can do so. Method: a periodic reader beside twelve best-effort clients, in virtual time, with
-//! and without its reports.
+//! can do so. Method: a periodic reader and twelve best-effort clients, in virtual time, with and
+//! without the reader's reports.
 
 use tidegate_model::{Duration, Time};
 use tidegate_policy::NoticeKind;
