@@ -92,7 +92,7 @@ struct tg_unit {
 
 /* A task with its contract. */
 struct tg_task {
-	/* Set by the caller. */
+	/* Fields that the caller sets. */
 	u64 period, deadline;	/* ns */
 	u32 requests;		/* number of requests in a job, which releases them together */
 

@@ -114,7 +114,7 @@ enum Reaction {
     End,
     /// Do nothing, because the run is already ending.
     Nothing,
-    /// Kill the process.
+    /// End the process immediately.
     Quit,
 }
 

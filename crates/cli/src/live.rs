@@ -63,9 +63,9 @@ pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
 /// Whether a view was asked to end, and whether it has ended.
 #[derive(Debug, Default)]
 struct Ending {
-    /// A signal asked the view to end.
+    /// Whether a signal has asked the view to end.
     is_asked: AtomicBool,
-    /// The view has ended.
+    /// Whether the view has ended.
     is_over: AtomicBool,
 }
 
@@ -151,7 +151,7 @@ fn draw_until_over<V: View>(
             next = now + V::REFRESH;
         }
         match terminal.draw(|frame| view.draw(frame)) {
-            // The terminal is gone.
+            // An I/O error here means that the terminal is gone.
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => return Ok(()),
             drawn => drawn.map_err(failed)?,
         };

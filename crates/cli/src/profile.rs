@@ -54,7 +54,7 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
             "leave --model out",
         ));
     }
-    // A plan writes nothing.
+    // A plan writes nothing, so it needs no permission.
     if arguments.writes() && !arguments.allow_writes && !arguments.plan {
         let command = command_line::changed(&[], &["--allow-writes"]);
         return Err(Failure::input(
@@ -136,7 +136,7 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
         path.to_string_lossy().into_owned()
     });
     ProfileParams {
-        // A plan writes nothing.
+        // A plan writes nothing, so the target need not allow writes.
         allows_writes: arguments.allow_writes || arguments.plan && arguments.writes(),
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),

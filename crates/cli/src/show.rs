@@ -18,12 +18,12 @@ pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
     std::process::exit(3);
 }
 
-/// `print!` through [`write_out`].
+/// Works like `print!`, but prints through [`write_out`].
 macro_rules! out {
     ($($text:tt)*) => { $crate::show::write_out(format_args!($($text)*)) };
 }
 
-/// `println!` through [`write_out`].
+/// Works like `println!`, but prints through [`write_out`].
 macro_rules! outln {
     () => { $crate::show::write_out(format_args!("\n")) };
     ($($text:tt)*) => {{

@@ -28,9 +28,9 @@ const REAP_MAX: usize = 4;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action}: {source}")]
 pub struct BackendError {
-    /// The operation.
+    /// The operation that failed.
     pub action: &'static str,
-    /// The error.
+    /// The error from the ring.
     pub source: RingError,
 }
 

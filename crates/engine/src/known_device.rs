@@ -85,9 +85,9 @@ pub enum UnknownDevice {
         drive: String,
         /// The device.
         device: PathBuf,
-        /// Read or write.
+        /// The operation of the requests.
         op: Op,
-        /// The largest request.
+        /// The size of the largest request.
         size: Bytes,
     },
 }

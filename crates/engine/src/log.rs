@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 4096;
 /// The form of the log's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `tidegate: LINE`.
+    /// Lines of the form `tidegate: LINE`.
     Text,
     /// One JSON object on each line: `time` (RFC 3339), `level` and `message`.
     Json,

@@ -33,7 +33,7 @@ pub enum RunError {
         "`{source_name}` writes, but the target was opened for reading only: allow writes, which destroys the target's data, or let `{source_name}` read"
     )]
     WritesNotAllowed {
-        /// The source that writes.
+        /// The name of the source that writes.
         source_name: String,
     },
     /// A request size is not aligned for direct I/O on the target.
@@ -41,7 +41,7 @@ pub enum RunError {
         "`{source_name}` has requests of {size}: give a multiple of {alignment}, the target's alignment"
     )]
     SizeUnaligned {
-        /// The source.
+        /// The name of the source.
         source_name: String,
         /// The source's request size.
         size: Bytes,
@@ -51,7 +51,7 @@ pub enum RunError {
     /// A request size is larger than the backend's buffers.
     #[error("`{source_name}` has requests of {size}, but the backend's buffers hold {size_max}")]
     SizeAboveBuffer {
-        /// The source.
+        /// The name of the source.
         source_name: String,
         /// The source's request size.
         size: Bytes,
@@ -63,7 +63,7 @@ pub enum RunError {
         "no request of {size} fits into the range of `{source_name}` on a target of {capacity}: use a larger target, a wider range or smaller requests"
     )]
     PlaceTooSmall {
-        /// The source.
+        /// The name of the source.
         source_name: String,
         /// The source's request size.
         size: Bytes,
@@ -86,7 +86,7 @@ pub enum RunError {
     /// The last release is later than the largest representable time.
     #[error("`{source_name}` may release its last job after more than 584 years: give fewer jobs")]
     LengthBeyondTime {
-        /// The source.
+        /// The name of the source.
         source_name: String,
     },
     /// The policy cannot be built, for example because a fact about the drive is not known.

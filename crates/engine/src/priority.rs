@@ -19,7 +19,7 @@ pub enum Priority {
     /// Requests carry a priority, but the driver's switch for it is off, so the device does not get
     /// it.
     SwitchedOff,
-    /// The device gets it.
+    /// Requests carry a priority, and the device gets it.
     Honoured,
 }
 

@@ -39,7 +39,7 @@ pub enum ClientError {
     Refused {
         /// The protocol's number of the refusal.
         code: u32,
-        /// The server's text.
+        /// The server's explanation.
         text: String,
     },
     /// The server breaks the protocol.
@@ -54,9 +54,9 @@ pub struct Submission<'a> {
     pub command: u16,
     /// The command's flags, as defined in [`wire`].
     pub flags: u16,
-    /// The first byte.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// The number of bytes.
+    /// The length in bytes.
     pub length: u64,
     /// The data of a write.
     pub payload: &'a [u8],
@@ -356,7 +356,7 @@ impl<S: Read + Write> Client<S> {
         Ok(self.call(&Submission { command, flags, offset, length, payload })?.result)
     }
 
-    /// Makes completed writes durable.
+    /// Makes all completed writes durable.
     ///
     /// # Errors
     /// The same as [`Self::read`].

@@ -8,10 +8,10 @@ pub enum Failure {
     /// The request would write to a read-only export.
     #[error("not permitted")]
     NotPermitted = 1,
-    /// The store failed.
+    /// The store reported an error.
     #[error("input/output error")]
     Io = 5,
-    /// There is no memory.
+    /// The server has no memory for the request.
     #[error("out of memory")]
     NoMemory = 12,
     /// The request is invalid.

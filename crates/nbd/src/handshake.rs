@@ -105,7 +105,7 @@ pub enum HandshakeError {
     /// The client flags are unknown.
     #[error("the client sent unknown flags {flags:#x}")]
     Flags {
-        /// The flags.
+        /// The client flags.
         flags: u32,
     },
     /// An option does not begin with the magic number.

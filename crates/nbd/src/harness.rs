@@ -55,9 +55,9 @@ impl Catalogue for Exports {
 /// The stage that the connection has reached when the bytes end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reached {
-    /// No option was complete.
+    /// The client completed no option.
     Nothing,
-    /// An export was entered.
+    /// The client entered an export.
     Entered,
     /// A valid request was read.
     Requested,

@@ -45,7 +45,7 @@ pub struct Refused {
     /// Whether the request is a read or a block status, which are answered in chunks if replies are
     /// structured.
     pub is_read: bool,
-    /// The error to report.
+    /// The error to report in the reply.
     pub failure: Failure,
 }
 

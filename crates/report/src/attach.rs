@@ -22,7 +22,7 @@ const PROVIDED: &str = "the drive stays within its times, and the target's worke
 /// A way of attaching that was considered, with the reasons against it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Considered {
-    /// The way.
+    /// The way of attaching.
     pub way: Way,
     /// The reasons why it cannot be taken; empty if it can.
     pub reasons: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Considered {
 /// The parts of a report on a mapping of the kernel target.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapped<'a> {
-    /// The workload.
+    /// The workload that is attached.
     pub workload: &'a Workload,
     /// The assessment of the workload.
     pub assessment: &'a Assessment,
@@ -39,7 +39,7 @@ pub struct Mapped<'a> {
     pub contracts: &'a [Contract],
     /// The name of the mapping.
     pub name: &'a str,
-    /// The mapping's table.
+    /// The mapping's table, as a line of text.
     pub table: &'a str,
     /// The commands that create the mapping.
     pub commands: &'a [String],
@@ -47,7 +47,7 @@ pub struct Mapped<'a> {
     pub settings: &'a [Setting],
     /// The files of an installation.
     pub files: &'a [NewFile],
-    /// The units with contracts.
+    /// The units that have contracts.
     pub units: &'a [String],
     /// The causes of delay that the guarantee does not cover on this disk.
     pub not_covered: &'a [String],

@@ -168,7 +168,7 @@ impl Report for MovedReport<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Random places.
+    /// The requests are at random places.
     Random,
     /// Each request follows the previous one.
     Sequential,

@@ -74,7 +74,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Creates an empty page.
+    /// Creates an empty page for a terminal with this look.
     pub fn new(look: Look) -> Self {
         Self { text: String::new(), look }
     }

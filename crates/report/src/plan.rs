@@ -28,7 +28,7 @@ struct StepReport {
 }
 
 impl PlanReport {
-    /// Reports these steps.
+    /// Makes the report on these steps.
     pub fn of(steps: &[Step]) -> Self {
         let step = |step: &Step| StepReport {
             op: step.kind.map(|kind| Op::name(kind.op)),

@@ -86,7 +86,7 @@ struct RanPolicy<'a> {
     overrun_ns_max: Ns,
 }
 
-/// A distribution of times.
+/// The summary of a distribution of times.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Serialize)]
 struct Times {

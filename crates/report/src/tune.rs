@@ -166,7 +166,7 @@ pub struct Tuned<'a> {
 }
 
 impl<'a> TuneReport<'a> {
-    /// Reports these settings.
+    /// Makes the report on these settings.
     pub fn of(tuned: Tuned<'a>) -> Self {
         let Tuned { workload, assessment, .. } = tuned;
         let (verdict, reason) = match assessment.answer {

@@ -101,7 +101,7 @@ struct OnDeviceReport {
 }
 
 impl<'a> WatchReport<'a> {
-    /// Reports a watch.
+    /// Makes the report on a watch.
     pub fn of(watched: Watched<'a>) -> Self {
         let Watched { device, seen, assessment, tells_class, drift } = watched;
         let verdict = assessment.map(|it| match it.answer {

@@ -11,7 +11,7 @@ use crate::file::{FactFile, FigureFile, Form, GridFile, Kind, StudyFile, TableFi
 use crate::published::{Tolerance, Unit};
 
 impl StudyFile {
-    /// Checks the file.
+    /// Checks the file for contradictions.
     ///
     /// # Errors
     /// The description of the first contradiction.

@@ -12,9 +12,9 @@ use crate::verdict::Verdict;
 /// The verdict on one of the project's own claims.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExpectationResult {
-    /// The claim.
+    /// The claim, in one sentence.
     pub says: String,
-    /// The verdict.
+    /// The verdict on the claim.
     pub verdict: Verdict,
     /// The reason for the verdict, if it needs one.
     pub reason: Option<String>,

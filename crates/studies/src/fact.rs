@@ -15,7 +15,7 @@ use crate::verdict::Verdict;
 pub struct FactResult {
     /// The place at which the source states the fact.
     pub at: String,
-    /// The fact.
+    /// The published fact, in one sentence.
     pub says: String,
     /// The published number as printed.
     pub published: Option<String>,
@@ -23,7 +23,7 @@ pub struct FactResult {
     pub ours: Option<String>,
     /// Whether our model was fitted to the fact.
     pub is_fitted: bool,
-    /// The verdict.
+    /// The verdict on the fact.
     pub verdict: Verdict,
     /// The reason for the verdict, or for a tolerance.
     pub reason: Option<String>,

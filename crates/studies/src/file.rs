@@ -21,7 +21,7 @@ pub(crate) struct StudyFile {
     /// The grids of points that are computed, by name.
     #[serde(default)]
     pub(crate) grid: BTreeMap<String, GridFile>,
-    /// The published facts.
+    /// The published facts to compare.
     #[serde(default)]
     pub(crate) fact: Vec<FactFile>,
     /// The project's own claims.
@@ -43,7 +43,7 @@ pub(crate) struct GridFile {
     pub(crate) source: toml::Table,
     /// The measures that are taken at each point.
     pub(crate) measures: Vec<String>,
-    /// The axes.
+    /// The axes of the grid, by name.
     #[serde(default)]
     pub(crate) axes: BTreeMap<String, Axis>,
     /// The search at each point; `None` if the points are computed directly.

@@ -53,7 +53,7 @@ impl OutputFault {
     }
 }
 
-/// A folder for results.
+/// A folder to which results are written.
 #[derive(Debug)]
 pub struct Outputs {
     folder: PathBuf,

@@ -41,7 +41,7 @@ pub enum StudyFault {
     /// A folder's files cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// The file that cannot be read.
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,
@@ -49,9 +49,9 @@ pub enum StudyFault {
     /// The study file is faulty.
     #[error("{study}/{FILE}: {message}")]
     Faulty {
-        /// The study.
+        /// The study's name.
         study: String,
-        /// The fault.
+        /// The description of the fault.
         message: String,
     },
 }

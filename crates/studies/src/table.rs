@@ -28,7 +28,7 @@ pub(crate) struct TableResult {
 }
 
 impl TableResult {
-    /// Makes the table.
+    /// Makes the table from the results.
     ///
     /// # Errors
     /// An unknown unit, which the check of the study excludes.

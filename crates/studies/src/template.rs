@@ -21,7 +21,7 @@ fn context(point: &Point) -> Value {
 /// Fills in the templates in a text.
 ///
 /// # Errors
-/// The template's first fault.
+/// The first fault of a template.
 pub(crate) fn text(template: &str, point: &Point) -> Result<String, Error> {
     environment().render_str(template, context(point))
 }

@@ -31,7 +31,7 @@ pub struct KernelPolicy {
 }
 
 impl KernelPolicy {
-    /// Creates the policy.
+    /// Creates a policy of the kernel with this plan.
     ///
     /// # Errors
     /// The kernel's reason, if it refuses the plan.

@@ -18,7 +18,7 @@ use crate::kernel_policy::{ORDERS, POLICIES};
 /// The number of instants in a stream.
 const INSTANTS: u32 = 300;
 
-/// The units of time (in ns) and of positions; the large ones do not fit into 32 bits.
+/// The units of time, in ns, and of positions, in sectors; the large ones do not fit into 32 bits.
 const UNITS: [u64; 2] = [1, 1 << 33];
 
 /// The instants at which streams begin, in ns after the clock's start.
@@ -98,7 +98,7 @@ struct Stream<'a> {
     /// On average, one job in this number breaks its contract.
     honesty: u32,
     has_cancels: bool,
-    /// The unit of positions.
+    /// The unit of request positions, in sectors.
     place: u64,
 }
 

@@ -68,7 +68,7 @@ impl Proof {
             .with_premises(&self.assessment.premises, Some(&self.origin))
     }
 
-    /// Returns the verdict.
+    /// Returns the assessment with the verdict.
     pub(super) const fn assessment(&self) -> &Assessment {
         &self.assessment
     }

@@ -44,7 +44,7 @@ pub(crate) enum Item {
 /// One command on a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DocumentedCommand {
-    /// `tidegate` and its arguments.
+    /// The command's words: `tidegate` and its arguments.
     pub(crate) words: Vec<String>,
     /// The exit code that the page promises.
     pub(crate) exit: i32,

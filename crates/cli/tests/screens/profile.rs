@@ -16,7 +16,7 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 20 --seed 1 -o d.drive.toml",
         "sed '/^\\[mechanics/q' d.drive.toml",
         "grep '^\\[' d.drive.toml | uniq -c",
-        // Samples are not kept.
+        // The samples file is removed after the measurement.
         "ls d.drive.toml*",
         "tidegate drive show d.drive.toml",
         "tidegate drive compare d.drive.toml fujitsu-max3036rc",

@@ -77,7 +77,7 @@ impl Footprint {
         }
     }
 
-    /// Returns the sum.
+    /// Returns the sum of all memory.
     pub fn total(&self) -> Bytes {
         let parts = [self.requests, self.later, self.connections, self.rest];
         Bytes::new(parts.iter().fold(0, |sum, part| sum.saturating_add(part.get())))

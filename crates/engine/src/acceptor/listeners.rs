@@ -41,7 +41,7 @@ pub enum ListenError {
     /// A system call failed.
     #[error("cannot listen at {place}: {source}")]
     System {
-        /// The path or address.
+        /// The path or address of the socket.
         place: String,
         /// The system's error.
         source: io::Error,

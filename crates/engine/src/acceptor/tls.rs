@@ -26,7 +26,7 @@ use tidegate_device::Socket;
 /// The largest number of bytes moved at once in each direction.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
 
-/// The thread's stack size.
+/// The stack size of an encrypted connection's thread, in bytes.
 pub(super) const STACK_BYTES: usize = 256 << 10;
 
 /// The time that a client has to take its last replies once the service has closed its end.
@@ -135,7 +135,7 @@ fn read_keys(text: &str) -> Result<Keys, String> {
     if keys.is_empty() { Err("the file has no keys".to_owned()) } else { Ok(Arc::new(keys)) }
 }
 
-/// Names and their keys.
+/// The clients' names, and their keys.
 type Keys = Arc<BTreeMap<Vec<u8>, Vec<u8>>>;
 
 /// The bytes in transit in one direction.

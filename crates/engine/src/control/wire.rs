@@ -121,7 +121,7 @@ impl<T> Done<T> {
 pub struct Failed {
     /// Always `false`.
     pub ok: bool,
-    /// The error.
+    /// The error message.
     pub error: String,
     /// The user's next step; empty if there is none.
     pub help: String,
@@ -224,7 +224,7 @@ impl Status {
 pub struct RealTimeStatus {
     /// Whether all requested settings were granted.
     pub is_granted: bool,
-    /// A sentence about them.
+    /// A sentence about these settings.
     pub text: String,
 }
 

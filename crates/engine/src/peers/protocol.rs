@@ -9,7 +9,7 @@ pub(crate) struct Answer {
     pub(crate) is_last: bool,
 }
 
-/// A long operation.
+/// A long operation, which runs on its own thread.
 pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
 
 /// The reply to a request.

@@ -234,8 +234,8 @@ impl Prepared {
         self.open_with(is_forced, 0, None)
     }
 
-    /// Opens the store and starts to serve, with room for `connections` connections and for
-    /// best-effort requests of this many bytes.
+    /// Opens the store and starts to serve, with room for `sockets` connections, and with at most
+    /// `requests_max` bytes of memory for requests.
     fn open_with(
         &self,
         is_forced: bool,

@@ -32,7 +32,7 @@ pub enum CallError {
     /// The offset or length is not a multiple of a block.
     #[error("offset and length must be multiples of {alignment}")]
     Unaligned {
-        /// The block size.
+        /// The block size in bytes.
         alignment: Bytes,
     },
     /// The range reaches beyond the end of the export.

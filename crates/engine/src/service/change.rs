@@ -230,7 +230,7 @@ impl Shared {
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
-    /// Returns the table with the members `others` and a new export.
+    /// Returns the new export, and the table of `members` and this export.
     fn with(
         &self,
         table: &ExportTable,

@@ -70,7 +70,7 @@ struct OpenCall {
     result: Result<Answered, CallError>,
 }
 
-/// The service's state.
+/// The state of a service, without its thread.
 pub(crate) struct Core<B> {
     backend: B,
     round: Round<Box<dyn Policy>, IoBuffer>,
@@ -166,7 +166,7 @@ impl<B: DataBackend> Core<B> {
     /// instant and is not among `calls` counts as if it had arrived at this instant.
     ///
     /// # Errors
-    /// If the submission fails.
+    /// If a submission to the store fails.
     pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
         // A policy observes completions before new requests.
         let now = self.take_back()?;
@@ -197,7 +197,7 @@ impl<B: DataBackend> Core<B> {
     /// Blocks until the next iteration, at most until `sooner`.
     ///
     /// # Errors
-    /// If waiting fails.
+    /// If the wait on the store fails.
     pub(crate) fn wait(&mut self, sooner: Option<Time>) -> Result<(), B::Error> {
         let until = [self.next_iteration(), sooner].into_iter().flatten().min();
         self.backend.wait(until)

@@ -13,7 +13,7 @@ use tidegate_model::Bytes;
 /// The largest number of bytes that the pool keeps.
 const KEPT_BYTES: u64 = 64 << 20;
 
-/// Unused buffers.
+/// The unused buffers of a service.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: Bytes,

@@ -35,7 +35,7 @@ impl RequestSink {
     /// The memory of the channel: a record and a number for each request that can wait.
     pub const BYTES: usize = WAITING_MAX * (size_of::<ServedRequest>() + size_of::<usize>());
 
-    /// Creates a channel.
+    /// Creates the channel; returns its sink and its receiver.
     pub fn channel() -> (Self, Receiver<ServedRequest>) {
         let (sender, receiver) = sync_channel(WAITING_MAX);
         (Self { sender, lost: Arc::default() }, receiver)

@@ -73,7 +73,7 @@ impl Shares {
         self.lanes.remove(&id);
     }
 
-    /// Lifts all limits.
+    /// Lifts all exports' limits.
     pub(crate) fn lift_limits(&mut self) {
         for lane in self.lanes.values_mut() {
             (lane.limit, lane.used_until) = (None, Time::ZERO);

@@ -164,7 +164,7 @@ pub(crate) struct Watch {
     guarantee: Guarantee,
     /// The host's lateness so far: late timers, and the time from reading a request to sending it.
     host_late: Duration,
-    /// The instant from which the next dispatch can have been sent.
+    /// The instant from which the next dispatch could have been sent.
     read: Time,
     /// Where incidents are reported; sending does not block this thread.
     heard_by: Option<IncidentSender>,

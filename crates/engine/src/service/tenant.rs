@@ -131,7 +131,7 @@ impl Tenant {
     pub(crate) fn sent(&mut self, sent: &Sent) {
         let of = &mut self.statistics;
         of.at_socket.record(sent.response);
-        // Saturates after 584 years.
+        // The sum saturates after 584 years.
         let full = of.client_full.ns().saturating_add(sent.client_full.ns());
         of.client_full = Duration::from_ns(full);
         if sent.is_within_contract {

@@ -19,7 +19,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Connects.
+    /// Connects to a server.
     ///
     /// # Errors
     /// The system's error.

@@ -13,7 +13,7 @@ const PERCENT: Unit = ("%", 10_000_000);
 /// The number of interval lengths at which a bound is drawn.
 const CURVE: u64 = 400;
 
-/// Returns both charts.
+/// Returns the charts of demand and load.
 pub(super) fn of(profile: &CpuProfile) -> Vec<Chart> {
     vec![demand(profile), load(profile)]
 }

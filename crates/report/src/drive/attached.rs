@@ -54,7 +54,7 @@ pub struct AttachmentStatistics {
 /// Drives that were detached.
 #[derive(Debug, Serialize)]
 pub struct DetachReport {
-    /// The drives.
+    /// The detached drives.
     pub detached: Vec<DetachedDrive>,
 }
 

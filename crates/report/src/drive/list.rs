@@ -8,7 +8,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 use crate::figures;
 use crate::page::{Answer, Page, Report, Table};
 
-/// Several drives.
+/// The facts about several drives.
 #[derive(Serialize)]
 pub struct ListReport<'a> {
     drives: Vec<DriveReport<'a, TableSize>>,
@@ -37,7 +37,7 @@ pub(super) struct TableSize {
 }
 
 impl<'a> ListReport<'a> {
-    /// Lists these drives.
+    /// Makes a list of these drives.
     pub fn of(files: &'a [DriveFile]) -> Self {
         let drives = files.iter().map(|file| DriveReport::of(file, TableSize::of));
         Self { drives: drives.collect(), files }

@@ -67,7 +67,7 @@ pub struct KindResidual {
     mean_ns: i64,
 }
 
-/// Response times, sorted.
+/// Response times in rising order.
 struct Times(Vec<Duration>);
 
 impl<'a> ReplayReport<'a> {

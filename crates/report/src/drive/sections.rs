@@ -39,7 +39,7 @@ pub(super) fn all(file: &DriveFile) -> Result<ByName<'_>, MechanicsError> {
     named.map(report).collect()
 }
 
-/// A section, for programs.
+/// A section of a drive file, for programs.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum SectionReport<'a> {

@@ -62,7 +62,7 @@ struct Table<'a> {
 }
 
 impl<'a> ShowReport<'a> {
-    /// Reports on a drive.
+    /// Makes the report on a drive.
     ///
     /// # Errors
     /// If the file's mechanics contradict each other.

@@ -78,7 +78,7 @@ pub(super) struct TaskFacts {
     pub(super) bound_ns: Option<u64>,
 }
 
-/// A throughput.
+/// The throughput of a source.
 #[derive(Debug, Deserialize)]
 pub(super) struct VolumeFacts {
     pub(super) throughput_bytes_per_s: Option<u64>,

@@ -84,7 +84,7 @@ impl Starts {
     }
 }
 
-/// Times of single requests.
+/// The times of single requests.
 #[derive(Serialize)]
 pub(super) struct Single<'a> {
     #[serde(flatten)]

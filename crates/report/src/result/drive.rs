@@ -28,7 +28,7 @@ pub struct DriveTables {
     pub seek_ns: Vec<(u64, u64)>,
 }
 
-/// One table.
+/// The longest times in one table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRecord {
     /// `read` or `write`; `None` if the table applies to both.

@@ -26,7 +26,7 @@ impl<'a> FileSystemReport<'a> {
         Self { device: &found.device, kind: &found.kind, has_kept_bounds }
     }
 
-    /// Reports these file systems.
+    /// Makes a report on each of these file systems.
     pub fn all(found: &'a [FileSystem]) -> Vec<Self> {
         found.iter().map(Self::of).collect()
     }

@@ -20,7 +20,7 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
 /// The largest number of letters of a name.
 const LETTERS: usize = 20;
 
-/// A row of bars.
+/// A row of bars, for an entry or a source.
 struct Row<'a> {
     name: String,
     responses: &'a Distribution,

@@ -42,7 +42,7 @@ pub(super) struct Drive {
     parameters: Parameters,
 }
 
-/// A hard disk's parts.
+/// The figures of a hard disk's parts.
 struct Disk<'a> {
     mechanics: &'a Mechanics,
     layout: Layout,

@@ -52,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
                           "cpu-model", "cpu-analysis", "cpu-sim", "report"]),
     ("studies",         &["model", "stats", "platform", "analysis", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report", "commands"]),
-    // Front ends.
+    // The front ends.
     ("capi",            &["engine"]),
     ("python",          &["model", "policy", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-sim", "report", "commands"]),

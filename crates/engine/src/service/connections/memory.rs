@@ -15,7 +15,7 @@ pub(crate) const KEPT_BYTES: u64 = 32 << 20;
 pub(super) struct Memory {
     kept: BTreeMap<Bytes, Vec<IoBuffer>>,
     kept_bytes: u64,
-    /// Unused lists of parts.
+    /// Unused lists of parts, for reuse.
     lists: Vec<Vec<super::CallPart>>,
 }
 

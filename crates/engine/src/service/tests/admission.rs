@@ -78,7 +78,7 @@ enum Changing {
     Asked { members: Vec<Member>, answered: Receiver<Result<Time, GivenUp>> },
 }
 
-/// A client's call.
+/// A client's call, with its expected bound.
 struct Asked {
     of: ExportId,
     at: Time,

@@ -60,7 +60,7 @@ struct Service {
     params: ServiceParams,
 }
 
-/// Reads a serve file for a drive with the times [`BATCH_MS`], to which a flush is added.
+/// Reads a serve file for a drive with the batch times [`BATCH_MS`] and the flush time `flush`.
 fn rules(serve: &str, flush: Duration) -> Rules {
     Rules::new(serve, &drive_file(&table(&BATCH_MS), flush))
 }
