@@ -46,7 +46,7 @@ pub struct DeviceRun {
 ///
 /// # Panics
 /// If the policy breaks its protocol, for example by leaving a job waiting on an idle device
-/// without an instant to be asked again.
+/// without an instant for its next decision.
 pub fn run<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     access: Option<Box<dyn AccessTime>>,
