@@ -1,4 +1,4 @@
-// The arguments of `tidegate attach`, `detach` and `status`.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The arguments of `tidegate attach`, `detach` and `status`.
 
 use std::path::PathBuf;
