@@ -14,7 +14,7 @@
  * task:
  *
  *	tg_insert, tg_cancel	O(log n); with tokens, O(log n) for each request that gets its token
- *	tg_complete		O(log n + e), e the requests of one job
+ *	tg_complete		O(log n + e), with e requests per job
  *	tg_decide		O(log n); `gated-drain` at most O(u log u), if an idle device may
  *				not get all waiting units, or if all units become ready at once
  *

@@ -7,8 +7,8 @@
  *     task:PERIOD_US:SPREAD_US:KIB:r|w   real-time class; releases are PERIOD to PERIOD + SPREAD
  *                                        apart, and all tasks with the same two figures release together
  *     read:THREADS:KIB                   best effort, random places
- *     write:THREADS:KIB                  best effort, each thread in sequence
- *     scan:THREADS:KIB                   the same with reads
+ *     write:THREADS:KIB                  best effort, each thread writes in sequence
+ *     scan:THREADS:KIB                   best effort, each thread reads in sequence
  *
  * Threads with the same request size use different places, so that requests can be distinguished in
  * a trace. At the end the program prints, for each thread, `source INDEX task|load REQUESTS

@@ -3,11 +3,11 @@
  * Writes a piece of a file in each period, and waits until the piece is durable:
  *
  *   writer FILE SECONDS PERIOD_US KIB HOW
- *     direct    O_DIRECT, over what the file has
- *     synced    the same, and fdatasync
- *     append    O_DIRECT at the end of the file, and fsync
- *     buffered  through the page cache, and fsync
- *     lazy      through the page cache; it never waits for the disk
+ *     direct    O_DIRECT, over the file's existing data
+ *     synced    like direct, then fdatasync
+ *     append    O_DIRECT at the end of the file, then fsync
+ *     buffered  through the page cache, then fsync
+ *     lazy      through the page cache, without waiting for the disk
  *
  * The program runs in the I/O class of its caller. At the end it prints, for each piece, `job 0
  * BEGIN END`: the monotonic clock just before and just after the system calls, in ns.
