@@ -8,7 +8,7 @@
  *	   ^                           |   ^                       |
  *	   +-------- completes --------+   +-- device is empty ----+
  *
- * Time alone only closes this gate, so it never asks for a wake-up.
+ * The passage of time only closes this gate, so the policy never requests a wake-up.
  */
 #include "policies.h"
 
@@ -23,7 +23,7 @@ void tg_adaptive_init(struct tg *tg)
 		adaptive->deadline = tg_min(adaptive->deadline, tg->plan.tasks[i].deadline);
 		requests += tg->plan.tasks[i].requests;
 	}
-	/* With several requests in all, the next release can come at any time. */
+	/* If the tasks have several requests in total, the next release can come at any time. */
 	adaptive->period = requests == 1 ? tg->plan.tasks[0].period : 0;
 }
 
@@ -40,7 +40,7 @@ void tg_adaptive_complete(struct tg *tg, struct tg_request *request)
 		tg_heap_remove(&tg->in_flight_by_due, &request->node);
 }
 
-/* Whether a real-time request may be sent now. */
+/* Returns whether a real-time request may be sent now. */
 static bool may_send(const struct tg *tg, u64 now, u64 due)
 {
 	u64 drain = tg_drain(tg, tg->in_flight + 1);
@@ -51,13 +51,16 @@ static bool may_send(const struct tg *tg, u64 now, u64 due)
 	       now + drain <= tg_min(due, tg_heap_key(&tg->in_flight_by_due));
 }
 
-/* Whether the job released at `release` is served in time if the device is empty at `empty_by`. */
+/*
+ * Returns whether a job released at `release` is served in time if the device is empty by
+ * `empty_by`.
+ */
 static bool is_served(const struct tg *tg, u64 empty_by, u64 release)
 {
 	return empty_by + tg_drain(tg, 1) <= release + tg->adaptive.deadline;
 }
 
-/* Whether one best-effort request may be sent now, while no real-time request is held. */
+/* Returns whether one best-effort request may be sent now, while no real-time request is held. */
 static bool may_add(const struct tg *tg, u64 now)
 {
 	const struct tg_adaptive *adaptive = &tg->adaptive;

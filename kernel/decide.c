@@ -2,7 +2,7 @@
 /* The events and decisions of all policies; see decide.h. */
 #include "policies.h"
 
-/* Returns drain(count), or TG_UNKNOWN if the device does not accept as many. */
+/* Returns drain(count), or TG_UNKNOWN if the device does not accept `count` requests. */
 u64 tg_drain(const struct tg *tg, u32 count)
 {
 	const struct tg_table *drain = &tg->plan.drain;
@@ -13,8 +13,9 @@ u64 tg_drain(const struct tg *tg, u32 count)
 }
 
 /*
- * The absolute deadline of a request under a contract. A request that waited for a token is late
- * already, and must not close the gate for others: its deadline counts from its eligibility.
+ * Returns the absolute deadline of a request under a contract. A request that waited for a token
+ * is already late, and must not close the gate for others: its deadline counts from its
+ * eligibility.
  */
 u64 tg_due(const struct tg_request *request, u64 deadline)
 {
@@ -23,7 +24,7 @@ u64 tg_due(const struct tg_request *request, u64 deadline)
 	return deadline == TG_NEVER ? request->due : request->eligible + deadline;
 }
 
-/* Gives each task its units, which lie one after the other in the plan's array. */
+/* Assigns each task its units, which are consecutive in the plan's array. */
 static void assign_units(struct tg *tg)
 {
 	struct tg_unit *unit = tg->plan.units;

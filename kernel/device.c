@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Creates and frees the objects of devices, and gives them the plans that they follow. */
+/* Creates and frees the objects of devices, and sets the plans that they follow. */
 #include "device.h"
 
 #include <linux/slab.h>
@@ -91,7 +91,10 @@ void tg_device_put(struct tg_device *device)
 	kref_put(&device->kref, tg_free_device);
 }
 
-/* If the text of the line is the same, the tokens keep their state. The statistics always do. */
+/*
+ * Makes a device follow a line. If the line's text is unchanged, the tokens keep their state.
+ * The statistics are always kept.
+ */
 static void follow(struct tg_device *device, struct tg_line *line)
 {
 	struct tg_line *old = device->line;

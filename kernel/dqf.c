@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Dual-queue FIFO. A batch of at most z of the oldest real-time requests goes to the device only
- * when it is idle. Best effort fills a batch of j real-time requests up to max(j, beta) in total.
+ * when the device is idle. Best effort fills a batch of j real-time requests up to max(j, beta) in
+ * total.
  *
  *	          idle device,            batch is
  *	          something to send       complete
@@ -9,7 +10,8 @@
  *	   ^                                          |
  *	   +-- last request of the batch completes ---+
  *
- * After a batch of n requests that took x longer than b(n), best effort stays off the device for x.
+ * After a batch of n requests that took x longer than b(n), best effort is kept off the device for
+ * x.
  */
 #include "policies.h"
 
@@ -31,7 +33,7 @@ void tg_dqf_complete(struct tg *tg, u64 now)
 		dqf->resume = tg_max(dqf->resume, now + (now - dqf->late_from));
 }
 
-/* Fixes the batch that an idle device gets now, if there is anything to send. */
+/* Fixes the size of the batch that an idle device gets now, if there is anything to send. */
 static void begin(struct tg *tg, u64 now)
 {
 	u32 real_time = tg_min(tg->real_time[TG_HARD].count, tg->plan.batch_max);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Best effort is sent while "stop now, wait until the device is empty, send all waiting units
- * together" keeps every deadline of every task: crates/policy/src/gated_drain.rs states the
+ * together" keeps every deadline of every task. crates/policy/src/gated_drain.rs states the
  * conditions and the order.
  *
  *	unit:   Idle ----released----> Waiting ----sent----> in flight
  *	         ^                                               |
  *	         +------------------- completes -----------------+
  *
- * Heaps give the earliest instant of each condition, so a check scans no units; a unit is in at most
- * two heaps. The search for an idle unit scans the units of its task. Time alone only closes this
- * gate, so the policy never asks for a wake-up.
+ * Heaps give the earliest instant of each condition, so a check scans no units; a unit is in at
+ * most two heaps. The search for an idle unit scans the units of its task. The passage of time only
+ * closes this gate, so the policy never requests a wake-up.
  */
 #include "policies.h"
 
 /* A dispatch whose conditions are being checked. */
 struct proposal {
-	u32 outstanding;	/* requests on the device after it */
-	u32 left;		/* units that are not on the device after it */
-	u64 due_on_device, due_waiting;		/* the earliest deadlines after it */
+	u32 outstanding;	/* number of requests on the device after the dispatch */
+	u32 left;		/* number of units that are not on the device after it */
+	u64 due_on_device, due_waiting;		/* earliest deadlines after it */
 	bool is_best_effort;
 };
 
@@ -47,7 +47,7 @@ static void leave_idle(struct tg_gated *gated, struct tg_unit *unit)
 	tg_heap_remove(&gated->cooling_by_next_due, &unit->by_next_due);
 }
 
-/* Makes those units ready whose next job may be released by now. */
+/* Makes the units ready whose next job may be released by now. */
 static void pass_time(struct tg *tg, u64 now)
 {
 	struct tg_gated *gated = &tg->gated;
@@ -71,8 +71,8 @@ void tg_gated_init(struct tg *tg)
 	for (i = 0; i < tg->plan.task_count; i++) {
 		task = &tg->plan.tasks[i];
 		/*
-		 * A job with more requests than the device accepts is never proved, and its
-		 * requests are never on the device together.
+		 * If a job has more requests than the device accepts, the plan is never proved. The
+		 * job's requests are never on the device together.
 		 */
 		task->unit_count = tg_min(task->requests, tg->plan.depth);
 		for (k = 0; k < task->unit_count; k++) {
@@ -82,7 +82,7 @@ void tg_gated_init(struct tg *tg)
 	}
 }
 
-/* Returns the idle unit of a task whose next release can come first, or NULL. */
+/* Returns the task's idle unit whose next release can come first, or NULL. */
 static struct tg_unit *idle_unit(struct tg_task *task)
 {
 	struct tg_unit *found = NULL, *unit;
@@ -94,7 +94,7 @@ static struct tg_unit *idle_unit(struct tg_task *task)
 	return found;
 }
 
-/* Gives a request an idle unit of its task, if there is one. */
+/* Assigns a request to an idle unit of its task, if there is one. */
 static bool admit(struct tg *tg, struct tg_task *task, struct tg_request *request)
 {
 	struct tg_unit *unit = idle_unit(task);
@@ -124,7 +124,7 @@ void tg_gated_insert(struct tg *tg, struct tg_request *request)
 		tg_push(tg, &task->excess, request);
 }
 
-/* Makes a unit idle; the oldest request beyond its task's contract then takes it. */
+/* Makes a unit idle; the oldest request of the task that has no unit then takes it. */
 static void free_unit(struct tg *tg, struct tg_unit *unit)
 {
 	struct tg_request *request = tg_first(&unit->task->excess);
@@ -176,8 +176,8 @@ static bool is_allowed(const struct tg *tg, u64 now, const struct proposal *prop
 }
 
 /*
- * Whether the `count` waiting units with the earliest deadlines may be sent together. The first is
- * due at `due_first`; those left behind are due at `due_behind` or later.
+ * Returns whether the `count` waiting units with the earliest deadlines may be sent together. The
+ * first is due at `due_first`; the remaining units are due at `due_behind` or later.
  */
 static bool may_send(const struct tg *tg, u64 now, u32 count, u64 due_first, u64 due_behind)
 {
@@ -193,10 +193,10 @@ static bool may_send(const struct tg *tg, u64 now, u32 count, u64 due_first, u64
 }
 
 /*
- * Returns how many waiting units an idle device gets when it may not get them all: the largest
- * allowed number, earliest due first. If no number is allowed, a contract was broken, and the
- * device gets as many as it accepts. The units move to another heap in their order, so each number
- * is tried once: O(u log u).
+ * Returns the number of waiting units that an idle device gets if it may not get all of them: the
+ * largest allowed number, earliest due first. If no number is allowed, a contract was broken, and
+ * the device gets the largest number that it accepts. The units move to another heap in order, so
+ * each number is tried once: O(u log u).
  */
 static u32 grant_empty(struct tg *tg, u64 now)
 {
@@ -218,7 +218,7 @@ static u32 grant_empty(struct tg *tg, u64 now)
 	return most ? most : tg_min(waiting->count, tg->plan.depth);
 }
 
-/* Returns how many waiting units may be sent now, earliest due first. */
+/* Returns the number of waiting units that may be sent now, earliest due first. */
 static u32 grant(struct tg *tg, u64 now)
 {
 	const struct tg_heap *waiting = &tg->gated.waiting;
@@ -231,7 +231,7 @@ static u32 grant(struct tg *tg, u64 now)
 	return may_send(tg, now, 1, due_first, tg_heap_second_key(waiting));
 }
 
-/* Whether a request without a contract may be sent now, while no unit waits. */
+/* Returns whether a request without a contract may be sent now, while no unit waits. */
 static bool may_add(const struct tg *tg, u64 now)
 {
 	const struct tg_gated *gated = &tg->gated;

@@ -11,7 +11,10 @@ static bool is_before(const struct tg_node *a, const struct tg_node *b)
 	return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-/* Makes the right spine the shortest again, and returns whether its length changed. */
+/*
+ * Restores the rule that the right spine is the shortest path; returns whether the spine's
+ * length changed.
+ */
 static bool restore(struct tg_node *node)
 {
 	struct tg_node *left = node->left;
@@ -26,8 +29,8 @@ static bool restore(struct tg_node *node)
 }
 
 /*
- * Merges two right spines by rising key, then restores the merged spine from its end. Each has at
- * most log2(n + 1) nodes. Returns the root, which has no parent.
+ * Merges two right spines in the order of rising keys, then restores the merged spine from its
+ * end. Each spine has at most log2(n + 1) nodes. Returns the root, which has no parent.
  */
 static struct tg_node *merge(struct tg_node *a, struct tg_node *b)
 {
@@ -73,7 +76,7 @@ void tg_heap_remove(struct tg_heap *heap, struct tg_node *node)
 		above->left = below;
 	else
 		above->right = below;
-	/* The rank rises with each step up, so the walk takes at most log2(n + 1) steps. */
+	/* The rank rises with each step up, so the loop takes at most log2(n + 1) steps. */
 	while (above && restore(above))
 		above = above->parent;
 	heap->count--;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a table line. Each key must occur once; `task`, `cgroup` and `place` up to 64 times each:
+ * Reads a table line. Each key must occur exactly once, except that `task`, `cgroup` and `place`
+ * can occur up to 64 times each:
  *
  *	policy dqf|rtio-limit|adaptive-drain|gated-drain
  *	order fifo|elevator		of best effort
@@ -18,7 +19,7 @@
 
 #include <linux/slab.h>
 
-#define COUNT_MAX 4096u		/* of the times in a table, and of all units */
+#define COUNT_MAX 4096u		/* largest number of times in a table, and of units in total */
 
 static const char *const policies[] = {
 	[TG_DQF] = "dqf",
@@ -162,7 +163,7 @@ static bool read_task(struct tg_line *line, struct dm_arg_set *args, const char 
 	return true;
 }
 
-/* Reads the number of a task that the line already has. */
+/* Reads the index of a task that already occurred in the line. */
 static bool read_index(struct tg_line *line, struct dm_arg_set *args, u32 *task)
 {
 	return read_u32(args, TG_TASKS, task) && *task < line->plan.task_count;
@@ -195,7 +196,10 @@ static bool read_place(struct tg_line *line, struct dm_arg_set *args, const char
 
 static const struct tg_key {
 	const char *name;
-	/* Returns false for a wrong value; sets *fault if `reason` does not say what is wrong. */
+	/*
+	 * Returns false for a wrong value; sets *fault if `reason` does not describe the
+	 * fault.
+	 */
 	bool (*read)(struct tg_line *line, struct dm_arg_set *args, const char **fault);
 	const char *reason;
 } keys[] = {
@@ -209,7 +213,7 @@ static const struct tg_key {
 	{ "sectors", read_sectors, "sectors N, once, at least 1" },
 	{ "times", read_times, "times COUNT b(1) .., once, in ns, COUNT at most 4096" },
 	{ "drains", read_drains, "drains COUNT drain(1) .., once, in ns, COUNT at most 4096" },
-	/* These may occur more than once, or not at all. */
+	/* These keys can occur more than once, or not at all. */
 	{ "task", read_task, "task LEVEL|- PERIOD DEADLINE REQUESTS, at most 64 times, in ns" },
 	{ "cgroup", read_cgroup, "cgroup TASK PATH, after the task" },
 	{ "place", read_place, "place TASK FIRST COUNT, after the task, in sectors" },
@@ -217,7 +221,7 @@ static const struct tg_key {
 
 #define ONCE (ARRAY_SIZE(keys) - 3)	/* the keys that occur exactly once come first */
 
-/* Reads a key with its values. */
+/* Reads a key and its values. */
 static bool read_key(struct tg_line *line, struct dm_arg_set *args, const char **reason)
 {
 	const char *name = dm_shift_arg(args), *fault = NULL;
@@ -240,7 +244,7 @@ static bool read_key(struct tg_line *line, struct dm_arg_set *args, const char *
 	return false;
 }
 
-/* Returns the reason of the first key that is missing, or NULL. */
+/* Returns the description of the first key that is missing, or NULL. */
 static const char *missing(const struct tg_line *line)
 {
 	u32 i;

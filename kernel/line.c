@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes and frees lines; keys.c reads them. */
+/* Creates and frees lines; keys.c parses them. */
 #include "line.h"
 
 #include <linux/slab.h>
 
-/* Keeps the line as it was written. */
+/* Returns a copy of the line's text as it was written. */
 static char *join(const struct dm_arg_set *args)
 {
 	size_t size = 1, at = 0;

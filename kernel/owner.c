@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the task that a bio belongs to: by its cgroup, its place, or its I/O priority.
+ * Finds the task to which a bio belongs: by its cgroup, its place, or its I/O priority.
  *
  * The cgroup is that of the process that submits the bio. The device mapper gives a target a copy
  * of the bio without the original's cgroup (alloc_tio in drivers/md/dm.c passes no device to
  * bio_alloc_clone), so bio_set_dev takes the cgroup of the current process. A bio that a kernel
  * thread submits for a process, such as writeback, is in the root cgroup.
  *
- * A group is known by its path, so a service that is stopped and started again keeps its contract,
- * although its group is a new one. The path of a group is compared once; then the group's number,
- * which no later group gets, is remembered with its task.
+ * A group is identified by its path, so a service that is stopped and started again keeps its
+ * contract, although its group is a new one. The path of a group is compared once; then the
+ * group's number, which no later group gets, is cached with the group's task.
  */
 #include "line.h"
 
@@ -20,7 +20,10 @@
 
 #ifdef CONFIG_BLK_CGROUP
 
-/* Longer than a path in a line, so that a path that is cut off matches none by mistake. */
+/*
+ * The size exceeds that of every path in a line, so that a truncated path cannot match one by
+ * mistake.
+ */
 #define BUFFER 256
 
 static noinline u32 task_of_path(const struct tg_signs *signs, struct cgroup *group)
@@ -33,8 +36,8 @@ static noinline u32 task_of_path(const struct tg_signs *signs, struct cgroup *gr
 }
 
 /*
- * An entry holds a group's number, shifted, and its task + 1 in the lowest bits. Entries are
- * independent of each other, so they need no lock.
+ * An entry contains a group's number, shifted, and the group's task + 1 in the lowest bits.
+ * Entries are independent of each other, so they need no lock.
  */
 #define TASK_BITS 7
 
@@ -54,7 +57,7 @@ static u32 task_of_group(struct tg_line *line, struct bio *bio)
 	if (known && known >> TASK_BITS == number)
 		return (u32)(known & ((1 << TASK_BITS) - 1)) - 1;
 	task = task_of_path(&line->signs, css->cgroup);
-	/* TG_NO_TASK + 1 is 0. */
+	/* For TG_NO_TASK, task + 1 is 0. */
 	if (number < 1ull << (64 - TASK_BITS))
 		atomic64_set(entry, number << TASK_BITS | (task + 1));
 	return task;
@@ -70,9 +73,9 @@ static u32 task_of_group(struct tg_line *line, struct bio *bio)
 #endif
 
 /*
- * Returns the level of a bio in the real-time class. Before 6.8, a bio may arrive here without a
- * priority; it then gets the priority of the current process. A kernel thread submits for others,
- * so its own priority says nothing about the bio.
+ * Returns the level of a bio in the real-time class. Before 6.8, a bio can arrive here without a
+ * priority; it then gets the priority of the current process. A kernel thread submits for other
+ * processes, so its own priority says nothing about the bio.
  */
 static u32 level_of(const struct bio *bio)
 {

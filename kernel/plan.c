@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Checks what the policies assume about a plan. It proves nothing. */
+/* Checks the assumptions of the policies about a plan. It proves nothing. */
 #include "policies.h"
 
 static bool is_rising(const struct tg_table *table)
@@ -72,7 +72,7 @@ const char *tg_plan_fault(const struct tg_plan *plan)
 	return fault ? fault : task_fault(plan);
 }
 
-/* The shortest relative deadline of all tasks. */
+/* Returns the shortest relative deadline of all tasks. */
 static u64 shortest_deadline(const struct tg_plan *plan)
 {
 	u64 shortest = TG_NEVER;
@@ -83,7 +83,7 @@ static u64 shortest_deadline(const struct tg_plan *plan)
 	return shortest;
 }
 
-/* The number of units that gated-drain uses. */
+/* Returns the number of units that gated-drain uses. */
 static u32 unit_count(const struct tg_plan *plan)
 {
 	u32 count = 0, i;
@@ -93,7 +93,7 @@ static u32 unit_count(const struct tg_plan *plan)
 	return count;
 }
 
-/* Whether drain(before) + drain(after) keeps every deadline. */
+/* Returns whether drain(before) + drain(after) keeps every deadline. */
 static bool fits(const struct tg_plan *plan, u32 before, u32 after)
 {
 	u32 most = tg_min(plan->depth, plan->drain.count);

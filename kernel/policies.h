@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Private to the policies. They get only requests that have their tokens. */
+/* Private to the policies, which get only requests that have their tokens. */
 #ifndef TG_POLICIES_H
 #define TG_POLICIES_H
 
 #include "decide.h"
 
-/* An unknown drain time: longer than any deadline. The sum of two does not overflow. */
+/*
+ * An unknown drain time, longer than any deadline. The sum of two such times does not
+ * overflow.
+ */
 #define TG_UNKNOWN ((u64)1 << 62)
 
 #define tg_owner(pointer, type, member) \
@@ -31,22 +34,25 @@ static inline struct tg_decision tg_not_before(u64 at)
 	return (struct tg_decision){ .what = TG_NOT_BEFORE, .at = at };
 }
 
-/* queues.c: requests in the order of arrival at their queue, best effort in the plan's order. */
+/*
+ * queues.c: requests in the order of their arrival at a queue; best effort in the plan's
+ * order.
+ */
 void tg_push(struct tg *tg, struct tg_heap *queue, struct tg_request *request);
 struct tg_request *tg_first(const struct tg_heap *queue);
 void tg_take(struct tg_request *request);
 void tg_push_best_effort(struct tg *tg, struct tg_request *request);
 bool tg_has_best_effort(const struct tg *tg);
-/* Whether best effort is queued and within its depth on the device. */
+/* Returns whether best effort is queued and below its depth on the device. */
 bool tg_may_flow(const struct tg *tg);
-struct tg_request *tg_pop_best_effort(struct tg *tg);	/* there must be one */
+struct tg_request *tg_pop_best_effort(struct tg *tg);	/* must not be empty */
 void tg_push_by_class(struct tg *tg, struct tg_request *request);
 struct tg_request *tg_next_real_time(const struct tg *tg);
 
 /* Removes a request from its queue, if it is in one, and sends it. */
 struct tg_decision tg_send(struct tg *tg, struct tg_request *request);
 
-/* decide.c: what the policies have in common. */
+/* decide.c: functions that the policies share. */
 u64 tg_drain(const struct tg *tg, u32 count);
 u64 tg_due(const struct tg_request *request, u64 deadline);
 
@@ -55,10 +61,10 @@ void tg_tokens_insert(struct tg *tg, struct tg_request *request, u64 now);
 void tg_tokens_hand_over(struct tg *tg, u64 until);
 void tg_tokens_cancel(struct tg *tg, struct tg_request *request);
 
-/* decide.c: gives a request to the policy. */
+/* decide.c: passes a request to the policy. */
 void tg_release(struct tg *tg, struct tg_request *request);
 
-/* The policies. */
+/* The functions of each policy. */
 void tg_dqf_insert(struct tg *tg, struct tg_request *request);
 void tg_dqf_complete(struct tg *tg, u64 now);
 struct tg_decision tg_dqf_decide(struct tg *tg, u64 now);
@@ -74,7 +80,7 @@ struct tg_decision tg_adaptive_decide(struct tg *tg, u64 now);
 void tg_gated_init(struct tg *tg);
 void tg_gated_insert(struct tg *tg, struct tg_request *request);
 void tg_gated_complete(struct tg *tg, struct tg_request *request);
-/* Takes back the request if a waiting unit holds it. */
+/* Removes a request again if a waiting unit holds it. */
 bool tg_gated_cancel(struct tg *tg, struct tg_request *request);
 struct tg_decision tg_gated_decide(struct tg *tg, u64 now);
 

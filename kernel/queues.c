@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queues of requests. Best effort waits in the order of arrival, or for an elevator that serves
- * on its way up only:
+ * The queues of requests. Best effort is served in the order of arrival, or by an elevator that
+ * serves only on its way up:
  *
  *	position:    v heads
  *	----.--.-----|--x---x-----x------>	x: the running sweep, by rising position
@@ -9,8 +9,8 @@
  *	             +--> a newcomer ahead joins the running sweep, if newcomers are left;
  *	   <---------+    any other joins the next sweep
  *
- * At most as many newcomers join a sweep as it began with, so no request waits for ever: see
- * crates/policy/src/order/elevator.rs.
+ * The number of newcomers that join a sweep is at most the number of requests with which it
+ * began, so no request waits forever: see crates/policy/src/order/elevator.rs.
  */
 #include "policies.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The path of a bio: into the policy, in a round to the device, and back. */
+/* The path of a bio: into the policy, to the device in a round, and back. */
 #include "device.h"
 
 #include <linux/bio.h>
@@ -16,7 +16,7 @@ static void wake(struct tg_device *device, u64 now)
 	queue_work(device->wq, &device->work);
 }
 
-/* One round: adds to the batch all requests that the policy sends now. */
+/* Runs one round: adds to `batch` all requests that the policy sends now. */
 static void collect(struct tg_device *device, struct bio_list *batch, u64 now)
 {
 	struct tg_decision decision;
@@ -51,7 +51,10 @@ static void submit(struct bio_list *batch)
 	blk_finish_plug(&plug);
 }
 
-/* One run of the worker: sends what was decided before, and what a new round adds. */
+/*
+ * Runs the worker once: sends the requests that were decided before, and those that a new round
+ * adds.
+ */
 void tg_run_worker(struct work_struct *work)
 {
 	struct tg_device *device = container_of(work, struct tg_device, work);
@@ -84,8 +87,8 @@ enum hrtimer_restart tg_expire(struct hrtimer *timer)
 }
 
 /*
- * One round in the context of a submitter. A single bio stays in `batch` for the caller to send.
- * Several bios are left to the worker, which sends a batch under its own plug.
+ * Runs one round in the context of a submitter. A single bio stays in `batch` for the caller to
+ * send. Several bios are left to the worker, which sends them as a batch under its own plug.
  */
 static void collect_lone(struct tg_device *device, struct bio_list *batch, u64 now)
 {
@@ -101,16 +104,16 @@ static void collect_lone(struct tg_device *device, struct bio_list *batch, u64 n
 }
 
 /*
- * A submitter's plug would hold back what the target sends, although the policy counts it as in
- * flight. So a request under a plug waits in the policy until the plug ends or any other event
- * sends it. Since 6.10 the block layer has a plug around each bio.
+ * A submitter's plug would hold back the requests that the target sends, although the policy counts
+ * them as in flight. So a request under a plug waits in the policy until the plug ends or another
+ * event sends the request. Since 6.10, the block layer has a plug around each bio.
  */
 struct tg_plug {
 	struct blk_plug_cb cb;
 	bool is_held;	/* whether it holds references to the device and the module */
 };
 
-/* The plug may outlive the requests and the targets. */
+/* Runs when a plug ends, which can be after the requests and the targets are gone. */
 static void unplug(struct blk_plug_cb *cb, bool from_schedule)
 {
 	struct tg_device *device = cb->data;
@@ -133,7 +136,7 @@ static void unplug(struct blk_plug_cb *cb, bool from_schedule)
 	module_put(THIS_MODULE);
 }
 
-/* Lets the submitter's plug ask for a round when it ends; false without a plug or out of memory. */
+/* Makes the submitter's plug run a round when it ends; false without a plug or out of memory. */
 static bool join_plug(struct tg_device *device)
 {
 	struct blk_plug_cb *cb = blk_check_plugged(unplug, device, sizeof(struct tg_plug));

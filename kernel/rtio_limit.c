@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * After a round with real-time requests, nothing is sent until these have completed. The next round
- * sends as many queued real-time requests as fit within the depth, then tops up best effort to q_b
+ * sends as many queued real-time requests as the depth allows, then tops up best effort to q_b
  * requests.
  *
  *	          a real-time request            the round

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which task a request belongs to; see signs.h. */
+/* Finds the task to which a request belongs; see signs.h. */
 #include "signs.h"
 
 void tg_signs_init(struct tg_signs *signs)
@@ -22,14 +22,17 @@ const char *tg_signs_add_level(struct tg_signs *signs, u32 level, u32 task)
 	return NULL;
 }
 
-/* Returns the length of a path without a slash at its end, or 0 if it is no path of a cgroup. */
+/*
+ * Returns the length of a path without a final slash, or 0 if the path is not that of a
+ * cgroup.
+ */
 static u32 path_length(const char *path)
 {
 	u32 length;
 
 	if (path[0] != '/')
 		return 0;
-	/* A table line has spaces between its words, so no word can have any. */
+	/* Spaces separate the words of a table line, so a word cannot contain any. */
 	for (length = 1; path[length]; length++)
 		if (length + 1 >= TG_PATH_MAX || path[length] == ' ' ||
 		    (path[length] == '/' && path[length - 1] == '/'))
@@ -41,7 +44,10 @@ static bool is_prefix(const struct tg_group *group, const char *path)
 {
 	u32 i;
 
-	/* Ends at the first difference, so not after the end of the path. */
+	/*
+	 * The loop stops at the first difference, so it does not read past the end
+	 * of the path.
+	 */
 	for (i = 0; i < group->length; i++)
 		if (group->path[i] != path[i])
 			return false;
@@ -68,7 +74,7 @@ const char *tg_signs_add_group(struct tg_signs *signs, const char *path, u32 tas
 	return NULL;
 }
 
-/* Returns how many places begin at this sector or before it. */
+/* Returns the number of places that begin at or before this sector. */
 static u32 begun(const struct tg_signs *signs, u64 sector)
 {
 	u32 low = 0, high = signs->place_count, middle;

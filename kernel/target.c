@@ -4,11 +4,12 @@
  *
  *	<start> <length> tidegate <device> <offset> <plan>
  *
- * keys.c describes the plan. A bio belongs to the task that has its cgroup, its place or its level
- * of the real-time I/O class; all others are best effort. A bio with more sectors than the plan's
- * largest request is served in pieces. Flushes pass at once, and their time is not counted.
+ * keys.c describes the plan. A bio belongs to the task that has the bio's cgroup, place or level
+ * of the real-time I/O class; all other bios are best effort. A bio with more sectors than the
+ * plan's largest request is served in pieces. Flushes pass immediately, and their time is not
+ * counted.
  *
- * The message `reset` clears the figures of the status.
+ * The message `reset` clears the figures in the status.
  */
 #include "device.h"
 
@@ -30,7 +31,10 @@ struct tg_target {
 static void classify(struct tg_line *line, struct bio *bio, struct tg_request *request)
 {
 	request->position = bio->bi_iter.bi_sector + get_start_sect(bio->bi_bdev);
-	/* Discards and write zeroes are in no contract: no profile measures how long they take. */
+	/*
+	 * Discards and write zeroes are outside all contracts, because no profile measures
+	 * their duration.
+	 */
 	request->task = bio_has_data(bio) ? tg_line_owner(line, bio, request->position) :
 					    TG_NO_TASK;
 	request->class = request->task == TG_NO_TASK ? TG_BEST_EFFORT : TG_HARD;
@@ -47,7 +51,7 @@ static int tg_map(struct dm_target *ti, struct bio *bio)
 	io->is_counted = bio_sectors(bio);
 	if (!io->is_counted)
 		return DM_MAPIO_REMAPPED;
-	/* max_io_len would also cut small bios that cross one of its multiples. */
+	/* max_io_len would also split small bios that cross a multiple of it. */
 	if (bio_has_data(bio) && bio_sectors(bio) > target->line->sectors)
 		dm_accept_partial_bio(bio, target->line->sectors);
 	classify(target->line, bio, &io->request);
@@ -75,7 +79,7 @@ static int tg_preresume(struct dm_target *ti)
 	return err;
 }
 
-/* The device mapper has waited for all bios. */
+/* At this point, the device mapper has waited for all bios. */
 static void tg_postsuspend(struct dm_target *ti)
 {
 	struct tg_target *target = ti->private;
@@ -110,7 +114,10 @@ static int open_device(struct dm_target *ti, struct tg_target *target, const cha
 		ti->error = "zoned devices are not supported: writes must keep their order";
 		return -EINVAL;
 	}
-	/* The device takes only whole logical blocks, so each piece must be one or more. */
+	/*
+	 * The device accepts only whole logical blocks, so each piece must consist of whole
+	 * blocks.
+	 */
 	if (target->line->sectors % (bdev_logical_block_size(target->dev->bdev) >> SECTOR_SHIFT)) {
 		ti->error = "`sectors` is no multiple of the device's logical block";
 		return -EINVAL;
@@ -173,7 +180,10 @@ static void tg_dtr(struct dm_target *ti)
 	tg_free(ti, ti->private);
 }
 
-/* QUEUED IN_FLIGHT ROUNDS LONE WORKER_US BUSY_US, and for each kind COUNT LONGEST_US BUCKETS. */
+/*
+ * Writes QUEUED IN_FLIGHT ROUNDS LONE WORKER_US BUSY_US, and for each kind COUNT LONGEST_US
+ * BUCKETS.
+ */
 static void tg_status_info(struct tg_target *target, char *result, unsigned int maxlen)
 {
 	struct tg_stats stats;

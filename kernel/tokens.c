@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tokens: a task that exceeds its contract delays only itself. A task with e requests in a job has
- * e tokens. A request takes one to reach the policy, and the token returns a period later. A
+ * Tokens: a task that exceeds its contract delays only itself. A task with e requests per job has e
+ * tokens. A request takes a token to reach the policy, and the token returns one period later. A
  * request without a token waits in the queue of its task.
  *
  *	insert --> queue of its task --(token)--> eligible: the policy --> device
  *	                                  ^           |
  *	                                  +- period --+
  *
- * Instants are nominal: a token counts as taken when both the request and the token were available,
- * even if the caller is late. tg_due() moves the deadline of a request that waited.
+ * Instants are nominal: a token counts as taken at the instant when both the request and the token
+ * were available, even if the caller is late. tg_due() moves the deadline of a request that waited.
  *
- * Tokens return in the order in which they were taken, so the tokens of a task are a ring over its
- * units: `token` is the one that returns first.
+ * Tokens return in the order in which they were taken, so the tokens of a task form a ring over its
+ * units: `token` is the index of the one that returns first.
  */
 #include "policies.h"
 
 /*
- * A request without a contract becomes best effort, but a soft request without a deadline keeps its
+ * Makes a request without a contract best effort, but a soft request without a deadline keeps its
  * class.
  */
 static void drop_contract(struct tg_request *request)
@@ -27,7 +27,7 @@ static void drop_contract(struct tg_request *request)
 	request->class = TG_BEST_EFFORT;
 }
 
-/* Returns when the first waiting request of a task gets its token. */
+/* Returns the time at which the first waiting request of a task gets its token. */
 static u64 next_token_at(const struct tg_task *task)
 {
 	u64 returns = task->units[task->token].token_returns;
@@ -61,7 +61,10 @@ static void hand_over(struct tg *tg, struct tg_task *task)
 	tg_release(tg, request);
 }
 
-/* Gives the policy all requests that get their tokens by `until`, in the order of eligibility. */
+/*
+ * Passes to the policy all requests that get their tokens by `until`, in the order of
+ * eligibility.
+ */
 void tg_tokens_hand_over(struct tg *tg, u64 until)
 {
 	while (tg_heap_key(&tg->next_tokens) <= until)
@@ -73,7 +76,7 @@ void tg_tokens_insert(struct tg *tg, struct tg_request *request, u64 now)
 	u64 until = tg_min(request->eligible, now);
 	struct tg_task *task;
 
-	/* A request that became eligible earlier reaches the policy first. */
+	/* Requests that became eligible earlier reach the policy first. */
 	tg_tokens_hand_over(tg, until);
 	if (request->class == TG_BEST_EFFORT || request->task >= tg->plan.task_count) {
 		if (request->class != TG_BEST_EFFORT)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Collects the files of `studies/`, so that the program reproduces them wherever it runs.
+//! Collects the files of `studies/`, so that the program can reproduce the studies without a
+//! checkout.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

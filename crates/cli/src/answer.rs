@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The answer that a command gives to scripts through its exit code.
+//! A command's answer, which scripts get as its exit code.
 
 use std::process::ExitCode;
 
-/// The answer of a command; its exit code passes it to scripts.
+/// The answer of a command, which scripts get as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Proven; no deadline missed.
+    /// The claim is proven, or no deadline was missed.
     Yes,
-    /// Not proven, not applicable, or deadlines missed.
+    /// The claim is not proven or not applicable, or deadlines were missed.
     No,
-    /// A promise of Tidegate did not hold: the run cannot be trusted.
+    /// A promise of Tidegate did not hold, so the run cannot be trusted.
     Broken,
 }
 

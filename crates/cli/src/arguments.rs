@@ -171,7 +171,7 @@ pub(crate) struct WorkloadArguments {
 }
 
 impl WorkloadArguments {
-    /// Reads the workload; `asked` holds the policies that the command line names.
+    /// Reads the workload; `asked` contains the policies that the command line names.
     pub(crate) fn read(&self, asked: &[PolicyName]) -> Result<Input, Failure> {
         Ok(tidegate_commands::read(&self.workload, &self.changes(), asked)?)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate attach`, `detach` and `status`: a workload's guarantee in front of a disk, for every
-//! program that uses it.
+//! `tidegate attach`, `detach` and `status`: put a workload's guarantee in front of a disk, for
+//! every program that uses it.
 
 mod kernel;
 mod status;
@@ -22,10 +22,10 @@ const NO_UBLK: &str = "Tidegate has no server for ublk yet";
 const IN_USE: &str =
     "the disk is in use: `--via stock` takes this way, which keeps the disk's users";
 
-/// The program that changes this machine's mappings.
+/// The program that changes the mappings of this computer.
 const DMSETUP: &str = "dmsetup";
 
-/// Returns the device mapper. A rehearsal must not change the mappings of this machine.
+/// Returns the device mapper. A rehearsal must not change the mappings of this computer.
 fn device_mapper(machine: &MachineArguments, is_change: bool) -> Result<DeviceMapper, Failure> {
     if is_change && machine.disk.root != Path::new("/") && machine.dmsetup == DMSETUP {
         return Err(Failure::input(
@@ -60,8 +60,8 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
                 ways.push(Considered { way, reasons: vec![NO_UBLK.to_owned()] });
                 None
             }
-            // A disk in use only has to be unmounted, and its user expects the stronger guarantee
-            // then.
+            // A disk in use only has to be unmounted to be attached through the kernel target,
+            // which its user expects because that guarantee is stronger.
             Way::Stock if is_in_use => {
                 ways.push(Considered { way, reasons: vec![IN_USE.to_owned()] });
                 None
@@ -143,7 +143,8 @@ fn by_stock(
     Ok(Some(Answer::Yes))
 }
 
-/// Returns why a disk that is attached in one way, or tuned, cannot be attached in another.
+/// Returns the reason why a disk that is tuned, or attached in one way, cannot be attached in
+/// another.
 fn taken(disk: &Disk, way: Way, attached: Option<&Attachment>) -> Option<String> {
     let name = disk.name();
     match attached {
@@ -166,7 +167,7 @@ fn taken(disk: &Disk, way: Way, attached: Option<&Attachment>) -> Option<String>
     }
 }
 
-/// Forgets an attachment that ended with a restart.
+/// Removes the record of an attachment that ended with a restart.
 fn end_what_is_over(disk: &Disk) -> Result<(), Failure> {
     if Attachment::is_over(disk).map_err(|error| Failure::environment(&error))? {
         Record::forget_settings(disk).map_err(tune::failure)?;
@@ -175,7 +176,7 @@ fn end_what_is_over(disk: &Disk) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds an attached disk, also one that is gone.
+/// Finds an attached disk, even if the disk is gone.
 fn attached_disk(arguments: &DiskArguments) -> Result<Disk, Failure> {
     let DiskArguments { device, root } = arguments;
     let found = tune::find(arguments);
@@ -212,7 +213,7 @@ pub(crate) fn detach(arguments: &AttachedArguments) -> Result<Answer, Failure> {
         undone: tidegate_tune::Undone::default(),
     };
     let recorded = attached.as_ref().and_then(|attached| attached.mapping.as_ref());
-    // A record can be lost, but the disk still shows its own mapping.
+    // Even if the record is lost, the disk still shows its own mapping.
     let found = name_of_own(&disk, &Mapping::uuid_of(&disk));
     let name = found.as_ref().or(recorded.map(|promise| &promise.name));
     if let Some(name) = name {
@@ -246,7 +247,7 @@ fn mapping_of(disk: &Disk, name: &str, table: String) -> Mapping {
     Mapping { name: name.to_owned(), table, uuid: Mapping::uuid_of(disk) }
 }
 
-/// Returns the failure of the device mapper.
+/// Converts an error of the device mapper.
 fn device_failure(error: &DeviceMapperError) -> Failure {
     Failure::environment(error)
 }

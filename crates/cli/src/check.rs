@@ -21,8 +21,8 @@ use crate::run_progress::WallTime;
 use crate::serve::proof;
 use crate::show::{self, Form};
 
-/// Runs the command for a serve file, or for the workload's disk, its processor, or both; both give
-/// one answer.
+/// Runs the command for a serve file, or for a workload's disk, its processor, or both; the
+/// verdicts on both give one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     check_distinct(&[
         ("--certificate", arguments.certificate.as_deref()),
@@ -43,7 +43,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
             "leave these options out, or add a drive and a [[task]] to the file",
         ));
     }
-    // The search for the largest batch takes seconds on a drive with a large table.
+    // On a drive with a large table, the search for the largest batch takes seconds.
     let working = WallTime::of_work("Checking").map_err(|error| Failure::environment(&error))?;
     let disk = machine.disk.as_ref().map(|disk| {
         let policy = arguments.policy.unwrap_or(disk.workload.policy);
@@ -64,7 +64,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     answer(&report, &result, drive, arguments.form.into())
 }
 
-/// Proves the contracts of a serve file. The store need not be on this machine.
+/// Proves the contracts of a serve file. The store need not be on this computer.
 fn check_contracts(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let asked = &arguments.workload;
     if asked.drive.is_some()
@@ -117,8 +117,8 @@ fn answer(
     Ok(Answer::of(report.is_enough()))
 }
 
-/// Writes the certificate of the disk's verdict. A verdict that proves nothing has none, which is not
-/// a failure.
+/// Writes the certificate of the disk's verdict. If the verdict proves nothing, there is no
+/// certificate, which is not a failure.
 fn certify(path: &Path, disk: Option<&CheckReport<'_>>, origin: &Origin) -> Result<(), Failure> {
     let Some(disk) = disk else {
         return Err(Failure::input(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Commands that a message suggests: complete, so that they work when they are pasted.
+//! Commands for messages, complete so that they work when they are pasted.
 
 use crate::arguments::WorkloadArguments;
 use tidegate_commands::quoted;
 
-/// Returns this command with changes: without the named options and their values, and with others
-/// at its end.
+/// Returns this process's command line without the options in `without` and their values, and with
+/// `with` at its end.
 pub(crate) fn changed(without: &[&str], with: &[&str]) -> String {
     let words = std::env::args().skip(1);
     changed_words(words, without, with)
@@ -34,7 +34,7 @@ fn changed_words(words: impl Iterator<Item = String>, without: &[&str], with: &[
         if !without.contains(&name) && !with.contains(&name) {
             kept.push(quoted(&word));
         } else if name == word && !SWITCHES.contains(&name) {
-            // Its value follows.
+            // Skips the option's value.
             words.next();
         }
     }

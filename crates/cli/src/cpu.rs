@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu`: the processor, which I/O services share with other work; one file per
+//! `tidegate cpu`: concerns the processor, which I/O services share with other work; one file per
 //! sub-command.
 
 pub(crate) mod arguments;

@@ -88,7 +88,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// A reply that is parsed, and printed unless `--json` printed it unchanged.
+/// A parsed reply, which is printed unless `--json` has printed the original.
 struct Shown<'a> {
     client: &'a Client,
     line: &'a str,

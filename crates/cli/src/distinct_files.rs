@@ -10,10 +10,10 @@ use crate::failure::Failure;
 /// An option, and the file that it names.
 pub(crate) type NamedFile<'a> = (&'static str, Option<&'a Path>);
 
-/// Refuses two options that name the same file: the later one would fail at the end, or replace what
-/// the earlier one wrote.
+/// Refuses two options that name the same file: the later one would fail at the end, or replace the
+/// earlier one's output.
 pub(crate) fn check_distinct(files: &[NamedFile<'_>]) -> Result<(), Failure> {
-    // A path that cannot be written is reported with its own option.
+    // A path that cannot be written is reported later, with its own option.
     let known = |&(option, path): &NamedFile<'_>| Some((option, NewFile::numbered(path?).ok()?));
     let known: Vec<_> = files.iter().filter_map(known).collect();
     for (index, (option, file)) in known.iter().enumerate() {
@@ -31,8 +31,8 @@ pub(crate) fn check_distinct(files: &[NamedFile<'_>]) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// Goal: no option of a command writes the file of another one, however it is named, and whether
-    /// or not it exists. Method: each pair of three options.
+    /// Goal: no two options of a command write the same file, whatever path names it and whether or
+    /// not it exists. Method: each pair of three options.
     #[test]
     fn each_option_has_a_file_of_its_own() {
         let folder = tempfile::tempdir().unwrap();

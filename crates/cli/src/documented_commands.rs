@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks that this program accepts every command in the documentation.
-//! `tests/documented_commands` runs those that need neither root nor a device.
+//! Checks that this program accepts every command in the documentation. `tests/documented_commands`
+//! runs the commands that need neither root nor a device.
 
 use clap::Parser as _;
 
@@ -19,7 +19,7 @@ fn faults(page: &Page) -> Vec<String> {
     });
     let refused = commands.filter_map(|command| {
         let error = Arguments::try_parse_from(&command.words).err()?;
-        // `--help` and `--version` are not faults.
+        // Output for `--help` and `--version` is not a fault.
         error.use_stderr().then(|| format!("{}: {error}", page.path.display()))
     });
     refused.collect()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The error that a person sees when a command cannot run.
+//! The error that the user sees when a command cannot run.
 //!
-//! This is the only module that uses `miette`, which shows the faulty line of a file with a caret.
+//! Only this module uses `miette`, which shows the faulty line of a file with a caret.
 
 use std::error::Error;
 use std::path::Path;
@@ -24,22 +24,22 @@ use crate::show;
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
-    /// The faults; several only if they are in one file.
+    /// The faults; there are several only if they are in one file.
     faults: Vec<Fault>,
 }
 
-/// The party that must act on a failure, which determines the exit code.
+/// The party that must act on a failure; this determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// No one is at fault, for example if a measurement was stopped: exit code 1.
     Incomplete = 1,
     /// The user: exit code 2.
     Input = 2,
-    /// The machine must be repaired: exit code 3.
+    /// The administrator, who must repair the environment: exit code 3.
     Environment = 3,
 }
 
-/// A fault in JSON.
+/// A fault in its JSON form.
 #[derive(Serialize)]
 struct FaultReport<'a> {
     message: String,
@@ -64,7 +64,7 @@ impl Failure {
         Faults::in_file(path, text, error).into()
     }
 
-    /// Reports a measurement that ended before it had a result: an answer, and no fault.
+    /// Reports a measurement that ended before it had a result. This is an answer, not a fault.
     pub(crate) fn incomplete(message: impl Into<String>) -> Self {
         Self::of(Kind::Incomplete, message.into(), None)
     }
@@ -74,12 +74,12 @@ impl Failure {
         Self::of(Kind::Input, message.into(), Some(help.into()))
     }
 
-    /// Reports a named object that cannot be used, with the causes.
+    /// Reports a file or another named object that cannot be used, with the causes.
     pub(crate) fn unusable(error: &(dyn Error + 'static)) -> Self {
         Faults::unusable(error).into()
     }
 
-    /// Reports a failure of the machine.
+    /// Reports a failure of the environment.
     pub(crate) fn environment(error: &(dyn Error + 'static)) -> Self {
         Self::of(Kind::Environment, with_causes(error), None)
     }
@@ -123,11 +123,11 @@ impl Failure {
     }
 }
 
-/// Prints faults that the command line parser found, in the form of [`Failure::report`].
+/// Prints faults that the command-line parser found, in the form of [`Failure::report`].
 pub(crate) fn report_usage(said: &str, is_json: bool) -> ExitCode {
     if is_json {
         let said = said.trim_start_matches("error: ");
-        // The rest tells people how to get help.
+        // The remaining text tells users how to get help.
         let said = said.split("\n\nFor more information").next().unwrap_or(said).trim_end();
         let (message, help) = said.split_once("\n\n").unwrap_or((said, ""));
         let paragraphs = help.split("\n\n").map(|text| {
@@ -190,14 +190,14 @@ fn to_text(fault: &Fault, look: Look) -> String {
     if rendered.is_err() {
         text = report.to_string();
     }
-    // The lines of a message begin below each other, so that a command in it can be pasted.
+    // The lines of a message begin in the same column, so that a command in it can be pasted.
     let indent = " ".repeat("  error: ".len());
     let lines = text.trim_end().lines();
     let indented = lines.map(|line| match line.strip_prefix("  | ") {
         Some(rest) => format!("{indent}{rest}"),
         None => line.to_owned(),
     });
-    // The excerpt of the file is as it is until here, and an escape begins a colour.
+    // The excerpt of the file has not been escaped yet, and an escape character begins a colour.
     let is_shown = |letter: &char| !is_hidden(*letter) || matches!(letter, '\n' | '\u{1b}');
     let text = indented.collect::<Vec<_>>().join("\n");
     text.chars().map(|letter| if is_shown(&letter) { letter } else { '?' }).collect()

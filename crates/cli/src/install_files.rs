@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate install-files`: writes the manual pages and the completions of shells. Both come from
-//! the definition of the command line, so that they cannot contradict it.
+//! `tidegate install-files`: writes the manual pages and the completions of shells. Both are
+//! generated from the definition of the command line, so they cannot contradict it.
 
 use std::path::Path;
 use std::{fs, io};
@@ -13,14 +13,14 @@ use crate::answer::Answer;
 use crate::arguments::{Arguments, InstallFilesArguments};
 use crate::failure::Failure;
 
-/// The shells, and where each looks for completions below a prefix.
+/// The shells, and the path below a prefix where each looks for completions.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "share/bash-completion/completions/tidegate"),
     (Shell::Zsh, "share/zsh/site-functions/_tidegate"),
     (Shell::Fish, "share/fish/vendor_completions.d/tidegate.fish"),
 ];
 
-/// Where `man` looks for the manual pages of commands below a prefix.
+/// The path below a prefix where `man` looks for the manual pages of commands.
 const MANUAL: &str = "share/man/man1";
 
 /// Runs the command.
@@ -50,7 +50,7 @@ fn write_all(prefix: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the page of a command, and those of the commands below it that its help lists.
+/// Writes the manual page of a command, and those of the sub-commands that its help lists.
 fn write_manual(command: &Command, folder: &Path) -> io::Result<()> {
     let page = Man::new(command.clone())
         .date(tidegate_commands::DATE)

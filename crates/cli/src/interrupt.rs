@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Handles Ctrl-C: the first one stops a run, which keeps partial results; a later one kills the
+//! Handles Ctrl-C: the first one stops a run, which keeps partial results; a second one kills the
 //! process.
 //!
 //! ```text
@@ -27,15 +27,15 @@ use tidegate_platform::terminal;
 use crate::failure::Failure;
 use crate::show;
 
-/// Stop requests closer together than this count as one.
+/// Stop requests at intervals shorter than this count as one.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
-/// The stack of the thread that waits for signals; small, because it prints one line and memory may
-/// be locked.
+/// The stack size of the thread that waits for signals. It is small, because the thread prints one
+/// line and memory may be locked.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Returns a flag that the first SIGINT or SIGTERM sets; a later signal kills as usual, and prints
-/// `kept`.
+/// Returns a flag that the first SIGINT or SIGTERM sets. A later signal prints `kept` and kills the
+/// process as usual.
 pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let (flag, mut requests) = (Arc::clone(&interrupted), Requests::default());
@@ -54,7 +54,7 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
                 Reaction::Nothing => (),
                 Reaction::Quit => {
                     say("Quit", kept.as_deref().unwrap_or("immediately"));
-                    // Fails only for signals that do not end a process; these signals do.
+                    // This call fails only for signals that do not end a process; these signals do.
                     let _ = emulate_default_handler(signal);
                 }
             }
@@ -65,26 +65,28 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     Ok(interrupted)
 }
 
-/// Signals that end or stop a process and can be caught: those that people send, and those that
-/// limits send. Ctrl-Z is included, because a stopped manager enforces no budget. `abort()` ends
-/// the process regardless.
+/// Signals that end or stop a process and can be caught: those that users send, and those that
+/// resource limits send. Ctrl-Z is included, because a stopped manager enforces no budget.
+/// `abort()` still ends the process.
 const ENDING: [i32; 17] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
     SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGABRT, SIGSYS, SIGTRAP,
 ];
 
-/// Signals to a program that must restore state before it ends.
+/// Handles signals to a program that must restore state before it ends.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// Set by each of these signals, none of which ends the process; poll it often.
+    /// Set by each of these signals, none of which ends the process; the program must poll it
+    /// often.
     pub(crate) is_asked: Arc<AtomicBool>,
-    /// Set this when the state is restored: the signals then have their default effect.
+    /// The program sets this once the state is restored; the signals then have their default
+    /// effect.
     pub(crate) is_over: Arc<AtomicBool>,
 }
 
 impl Patience {
-    /// Begins handling the signals. Writing to the terminal from the background does not stop
-    /// the program either.
+    /// Starts to handle the signals. Writing to the terminal from the background does not stop the
+    /// program either.
     pub(crate) fn begin() -> Result<Self, Failure> {
         let patience = Self { is_asked: Arc::default(), is_over: Arc::default() };
         terminal::write_from_background();
@@ -97,7 +99,7 @@ impl Patience {
     }
 }
 
-/// Prints on a new line, even if a progress bar is drawn.
+/// Prints on a new line, even if a progress bar is on the screen.
 fn say(label: &str, text: &str) {
     if io::stderr().is_terminal() {
         eprintln!();
@@ -110,9 +112,9 @@ fn say(label: &str, text: &str) {
 enum Reaction {
     /// Let the run end.
     End,
-    /// The run is ending already.
+    /// Do nothing, because the run is already ending.
     Nothing,
-    /// Kill the process.
+    /// End the process immediately.
     Quit,
 }
 

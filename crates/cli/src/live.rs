@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A live view in the terminal, until the user quits.
+//! A live view in the terminal, which runs until the user quits.
 //!
 //! The terminal is restored however the command ends: a guard restores it on every return, and a
 //! panic restores it before it prints its message.
@@ -20,21 +20,21 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::failure::Failure;
 
-/// The longest delay until a signal is noticed.
+/// The longest delay until the loop notices a signal.
 const NOTICED: Duration = Duration::from_millis(100);
 
-/// The time within which a view must end after a signal; then the process ends.
+/// The time limit for a view to end after a signal; then the process is ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A view that is drawn again and again.
+/// A view that is redrawn regularly.
 pub(crate) trait View {
     /// The interval between two calls of [`Self::refresh`].
     const REFRESH: Duration;
 
-    /// Takes new figures.
+    /// Fetches new figures.
     fn refresh(&mut self) -> Result<(), Failure>;
 
-    /// Takes a key that does not end the view.
+    /// Handles a key that does not end the view.
     fn press(&mut self, _key: char) {}
 
     /// Draws the view.
@@ -46,7 +46,7 @@ pub(crate) fn is_possible() -> bool {
     io::stdout().is_terminal() && io::stdin().is_terminal()
 }
 
-/// Shows a view until the user quits or a signal comes.
+/// Shows a view until the user quits or a signal arrives.
 pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
     let ending = Arc::new(Ending::default());
     end_on_signals(Arc::clone(&ending)).map_err(|error| Failure::environment(&error))?;
@@ -54,7 +54,8 @@ pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
     let restoring = Restoring;
     let shown = draw_until_over(&mut terminal, view, &ending.is_asked);
     drop(restoring);
-    // A signal no longer needs to end the process: the caller's clean-up takes a bounded time.
+    // From here on a signal need not end the process, because the caller's clean-up takes a bounded
+    // time.
     ending.is_over.store(true, Ordering::Relaxed);
     shown
 }
@@ -62,14 +63,14 @@ pub(crate) fn show(view: &mut impl View) -> Result<(), Failure> {
 /// Whether a view was asked to end, and whether it has ended.
 #[derive(Debug, Default)]
 struct Ending {
-    /// A signal asked the view to end.
+    /// Whether a signal has asked the view to end.
     is_asked: AtomicBool,
-    /// The view has ended.
+    /// Whether the view has ended.
     is_over: AtomicBool,
 }
 
 impl Ending {
-    /// Asks the view to end; returns whether it did within `grace`.
+    /// Asks the view to end; returns whether it ended within `grace`.
     fn ask(&self, grace: Duration) -> bool {
         self.is_asked.store(true, Ordering::Relaxed);
         thread::sleep(grace);
@@ -77,8 +78,8 @@ impl Ending {
     }
 }
 
-/// Asks the view to end when a signal comes. If it does not, because a read of its terminal does
-/// not return, the process ends.
+/// Asks the view to end when a signal arrives. If the view does not end, because a read of its
+/// terminal does not return, the process is ended.
 fn end_on_signals(ending: Arc<Ending>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
     let wait = move || {
@@ -86,9 +87,9 @@ fn end_on_signals(ending: Arc<Ending>) -> io::Result<()> {
             if ending.ask(GRACE) {
                 continue;
             }
-            // Fails if the terminal is gone; a message about it would have nowhere to go.
+            // This fails if the terminal is gone, where no message could appear either.
             let _ = ratatui::try_restore();
-            // Fails only for signals that do not end a process; these signals do.
+            // This call fails only for signals that do not end a process; these signals do.
             let _ = emulate_default_handler(signal);
         }
     };
@@ -96,14 +97,14 @@ fn end_on_signals(ending: Arc<Ending>) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for input; `Gone` if the terminal no longer exists. Reading from such a terminal never
-/// returns: crossterm reads again and again.
+/// Waits for input; returns `Gone` if the terminal no longer exists. Reading from such a terminal
+/// never returns, because crossterm keeps retrying.
 fn wait_for_input(pause: Duration) -> io::Result<Input> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
     let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
     match rustix::event::poll(&mut fds, Some(&pause)) {
-        // A signal came; the loop looks at its flag next.
+        // A signal arrived; the loop checks its flag next.
         Err(Errno::INTR) => return Ok(Input::None),
         polled => polled?,
     };
@@ -117,7 +118,7 @@ fn wait_for_input(pause: Duration) -> io::Result<Input> {
     })
 }
 
-/// The state of the terminal's input.
+/// The state of the terminal's input after a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Input {
     None,
@@ -130,7 +131,7 @@ struct Restoring;
 
 impl Drop for Restoring {
     fn drop(&mut self) {
-        // Fails if the terminal is gone; a message about it would have nowhere to go.
+        // This fails if the terminal is gone, where no message could appear either.
         let _ = ratatui::try_restore();
     }
 }
@@ -146,11 +147,11 @@ fn draw_until_over<V: View>(
         let now = Instant::now();
         if now >= next {
             view.refresh()?;
-            // Updates missed during a pause are not made up for.
+            // Updates that were missed during a pause are skipped.
             next = now + V::REFRESH;
         }
         match terminal.draw(|frame| view.draw(frame)) {
-            // The terminal is gone.
+            // An I/O error here means that the terminal is gone.
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => return Ok(()),
             drawn => drawn.map_err(failed)?,
         };
@@ -175,7 +176,7 @@ fn draw_until_over<V: View>(
     Ok(())
 }
 
-/// Returns whether the user quits: q, Escape or Ctrl-C.
+/// Returns whether a key asks to quit: q, Escape or Ctrl-C.
 fn is_end(event: &Event) -> bool {
     let Event::Key(key) = event else { return false };
     let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
@@ -183,7 +184,7 @@ fn is_end(event: &Event) -> bool {
     key.kind == KeyEventKind::Press && (is_quit || is_ctrl_c)
 }
 
-/// Returns the character of a key that is pressed.
+/// Returns the character of a pressed key; `None` for any other event.
 fn pressed(event: &Event) -> Option<char> {
     let key = event.as_key_press_event()?;
     key.code.as_char()
@@ -195,8 +196,8 @@ mod tests {
 
     use super::*;
 
-    /// Goal: a signal does not kill what follows a view, such as the removal of a trace, but it
-    /// does kill a view that hangs.
+    /// Goal: a signal does not interrupt clean-up after a view, such as the removal of a trace, but
+    /// it does end a view that hangs.
     #[test]
     fn a_view_that_ended_disarms_the_signal() {
         let ending = Ending::default();

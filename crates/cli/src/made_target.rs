@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A target that `--create` made: it is removed if nothing was measured on it, so that the
+//! A target file that `--create` made. It is removed if nothing was measured on it, so that the
 //! corrected command can create it again.
 
 use std::fs::{self, File, Metadata};
@@ -12,7 +12,7 @@ use tidegate_device::Target;
 
 use crate::show;
 
-/// A file that this command made; removed when dropped, unless `keep` is called.
+/// A file that this command created; removed when dropped, unless `keep` is called.
 #[derive(Debug)]
 pub(crate) struct MadeTarget {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct MadeTarget {
 }
 
 impl MadeTarget {
-    /// Takes the target's file that was just made at `path`.
+    /// Takes responsibility for the target's file, which was just created at `path`.
     pub(crate) fn new(path: &Path, target: &Target) -> Self {
         let file = target.as_fd().try_clone_to_owned().ok().map(File::from);
         Self { path: path.to_owned(), file }
@@ -31,7 +31,7 @@ impl MadeTarget {
         self.file = None;
     }
 
-    /// Returns whether the file at the path is still the one that was made.
+    /// Returns whether the file at the path is still the one that this command created.
     fn is_in_place(&self) -> io::Result<bool> {
         let identity = |file: &Metadata| (file.dev(), file.ino());
         let Some(file) = &self.file else { return Ok(false) };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate`: measures a disk, proves its deadlines, keeps them, and shows the evidence.
 //!
-//! One file per command; the shared code for reading files and printing is in `input`, `failure`
-//! and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
+//! There is one file per command; the shared code for reading files and printing is in `input`,
+//! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
 
 mod answer;
 mod arguments;
@@ -49,12 +49,13 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use arguments::{Arguments, Command};
 
 /// An allocator without a lock between threads: a service's thread must not wait for an ordinary
-/// thread that was preempted in the middle of an allocation.
+/// thread that was preempted during an allocation.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Determined before the arguments are parsed, so that their faults are reported in this form.
+    // The form is determined before the arguments are parsed, so that faults in the arguments are
+    // reported in this form.
     let is_json = std::env::args_os().any(|argument| argument == "--json");
     let columns = show::look().columns;
     let parsed = Arguments::command().term_width(columns).try_get_matches();

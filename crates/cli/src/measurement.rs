@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a measurement of a device or a simulated drive: shows its progress, keeps its samples, and
+//! Runs a measurement of a device or a simulated drive: shows its progress, keeps its samples, and
 //! publishes its result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,8 +24,8 @@ pub(crate) struct Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    /// Measures until done, stopped or out of time, and publishes the result. It calls `is_begun`
-    /// after each trial.
+    /// Measures until the measurement is done, stopped or out of time, and publishes the result. It
+    /// calls `is_begun` after each trial.
     pub(crate) fn make(
         self,
         target: &mut impl Measurable,

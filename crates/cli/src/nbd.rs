@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 type Client = client::Client<Stream>;
 
-/// A server could not be used.
+/// The error if a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use {uri}: {error}; {why}")]
 struct NotReached {
@@ -63,7 +63,7 @@ impl AddressArguments {
         open().map_err(|error| self.failure(ClientError::Io(error)))
     }
 
-    /// Connects to the export.
+    /// Connects to the export that the arguments name.
     fn connect(&self) -> Result<Client, Failure> {
         let uri = self.parsed()?;
         let wanted = Dialect { is_structured: true, ..Dialect::default() };
@@ -114,7 +114,7 @@ fn info(arguments: &AddressArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Leaves as the protocol demands; the server may be gone.
+/// Ends the connection as the protocol demands; the server may already be gone.
 fn leave(client: &mut Client) {
     let _ = client.disconnect();
 }

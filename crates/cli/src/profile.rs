@@ -40,13 +40,13 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         show::report_in(&PlanReport::of(&steps), arguments.form());
         return Ok(Answer::Yes);
     }
-    // A target made for the measurement is kept once something was measured on it.
+    // A target file that was made for the measurement is kept once something was measured on it.
     let mut keep = || made.take().map_or((), MadeTarget::keep);
     let measurement = Measurement { arguments, params, steps, output, interrupted: &interrupted };
     measurement.make(&mut target, &mut keep)
 }
 
-/// Refuses arguments that are wrong for every target.
+/// Refuses arguments that are wrong whatever the target is.
 fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
     if arguments.model.is_some() {
         return Err(Failure::input(
@@ -54,7 +54,7 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
             "leave --model out",
         ));
     }
-    // A plan writes nothing.
+    // A plan writes nothing, so it needs no permission.
     if arguments.writes() && !arguments.allow_writes && !arguments.plan {
         let command = command_line::changed(&[], &["--allow-writes"]);
         return Err(Failure::input(
@@ -79,11 +79,11 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
     arguments.create.map_or(Ok(()), |size| check_before_making(arguments, size))
 }
 
-/// Refuses, before the target is made, a measurement that would certainly fail.
+/// Refuses a measurement that would certainly fail, before the target file is created.
 fn check_before_making(arguments: &ProfileArguments, capacity: Bytes) -> Result<(), Failure> {
     let params = ProfileParams {
         kinds: arguments.kinds(),
-        // By default the device sets the depth, which is not known yet.
+        // By default the device determines the depth, which is not known yet.
         depth: arguments.depth.unwrap_or(1),
         samples: arguments.samples.count(),
         ..ProfileParams::new("", &DeviceFacts::default())
@@ -91,7 +91,7 @@ fn check_before_making(arguments: &ProfileArguments, capacity: Bytes) -> Result<
     params.check(capacity).map_err(profile_failure)
 }
 
-/// Opens the target, and returns the guard that removes it if this command made it.
+/// Opens the target, and returns the guard that removes the file if this command created it.
 fn open_target(
     arguments: &ProfileArguments,
     interrupted: &AtomicBool,
@@ -136,7 +136,7 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
         path.to_string_lossy().into_owned()
     });
     ProfileParams {
-        // A plan writes nothing.
+        // A plan writes nothing, so the target need not allow writes.
         allows_writes: arguments.allow_writes || arguments.plan && arguments.writes(),
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The destination of the result of `tidegate profile`: a drive file and tables for people, or one
-//! JSON object; and, during the measurement, a file of samples. A measurement is never lost: a file
-//! that cannot be written is printed.
+//! JSON object. During the measurement, samples go to another file. A measurement is never lost: a
+//! file that cannot be written is printed.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ use crate::progress::profile_failure;
 use crate::result::Destination;
 use crate::show::{self, out};
 
-/// The destination of the result; no file if it is printed.
+/// The destination of the result, with no file if the result is printed.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) file: Option<OutputFile>,
     samples: Option<SamplesFile>,
     /// The result file.
     result: Destination,
-    /// The target, as a command names it.
+    /// The target's name in suggested commands.
     target: String,
     is_json: bool,
     is_quiet: bool,
@@ -61,15 +61,15 @@ impl Output {
             (false, true) => Expected::Interrupted,
             (false, false) => Expected::Nothing,
         };
-        // The samples of a stopped measurement show how to resume it; its drive file does not.
+        // The samples of a stopped measurement tell how to resume it; its drive file does not.
         let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples);
         let samples = samples.map_err(samples_failure)?;
         let file = OutputFile::prepare(path, expected, target).map_err(Failure::of_output)?;
         Ok(Self { file: Some(file), samples: Some(samples), ..nowhere })
     }
 
-    /// Opens the journal of a measurement of that device, or of that simulated drive. The
-    /// measurement can be resumed only with an equal `same`.
+    /// Opens the journal of a measurement of `device`, or of a simulated drive. The measurement can
+    /// be resumed only if `same` is equal.
     pub(crate) fn journal(
         &self,
         (device, origin): (&Identity, Origin),
@@ -86,7 +86,7 @@ impl Output {
         journal.transpose().map_err(samples_failure)
     }
 
-    /// Describes what is kept of a measurement whose process is killed.
+    /// Describes the data that remains if the measurement's process is killed.
     pub(crate) fn kept(&self) -> Option<String> {
         self.samples.as_ref().map(SamplesFile::kept)
     }
@@ -104,8 +104,8 @@ impl Output {
         measured.map_err(profile_failure)
     }
 
-    /// Writes or prints the `whole` drive file and shows what was `measured`. If writing fails, the
-    /// file is printed and its samples are kept.
+    /// Writes or prints the drive file `whole`, and shows the profile `measured`. If writing fails,
+    /// the file is printed and its samples are kept.
     pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
         for warning in measured.warnings.iter().filter(|_| !self.is_quiet) {
             show::say("Warning", warning);
@@ -120,7 +120,8 @@ impl Output {
         }
         let is_written = self.file.is_some() && failure.is_none();
         let is_done = failure.is_none() && !measured.is_cancelled;
-        // A drive file in place no longer needs its samples, whether or not it can be shown.
+        // Once the drive file is written, its samples are no longer needed, whether or not the file
+        // can be shown.
         if is_written {
             self.close(is_done);
         }
@@ -154,7 +155,7 @@ impl Output {
         shown.and(kept).and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
     }
 
-    /// Completes the commands in a text about the file.
+    /// Completes the commands in a text by the file's name.
     fn completed(&self, text: &str) -> String {
         let file = self.file.as_ref().map(|file| quoted(&file.name()));
         let output = file.map_or_else(String::new, |file| format!("-o {file}"));
@@ -162,7 +163,7 @@ impl Output {
             .replace("-o FILE", &output)
     }
 
-    /// Removes the samples, or says where they are.
+    /// Removes the samples, or reports where they are.
     fn close(&self, is_done: bool) {
         match &self.samples {
             Some(samples) if is_done => match samples.close() {
@@ -174,7 +175,7 @@ impl Output {
         }
     }
 
-    /// Returns the drive file that is on disk now, including its earlier content.
+    /// Returns the drive file that is now on disk, including its earlier content.
     fn written(&self, is_written: bool) -> Option<DriveFile> {
         self.file.as_ref().filter(|_| is_written)?.read()
     }
@@ -195,7 +196,7 @@ impl Output {
     }
 }
 
-/// Says where the samples are, and how to resume.
+/// Reports where the samples are, and how to resume.
 fn keep(samples: &SamplesFile) {
     show::say("Samples", samples.path().display());
     show::say_command("To do", &resuming());

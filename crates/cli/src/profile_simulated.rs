@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile` of a simulated drive: measures the tables that a drive file lacks, in virtual
-//! time, on a drive with the parts that the file describes.
+//! `tidegate profile` for a simulated drive: measures the tables that a drive file lacks, in
+//! virtual time, on a drive with the mechanics or chips that the file describes.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use crate::profile_output::Output;
 use crate::show;
 use crate::{interrupt, progress};
 
-/// The ending of drive file names.
+/// The extension of drive file names.
 const EXTENSION: &str = ".drive.toml";
 
-/// Returns whether the target is a simulated drive: a built-in one, or a drive file.
+/// Returns whether the target is a simulated drive: a built-in drive, or a drive file.
 pub(crate) fn is_meant(target: &Path) -> bool {
     let name = target.as_os_str().to_string_lossy();
     tidegate_drive::builtin::is_name(&name) || name.ends_with(EXTENSION)
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         ));
     }
     let file = NamedDrive::new(&arguments.target.to_string_lossy())?.file;
-    // The drive file itself can be the output: changing it does not harm a simulated drive.
+    // The drive file itself can be the output, because changing it does not harm a simulated drive.
     let output = Output::prepare(arguments, Path::new(""))?;
     let kind = SimulatedTarget::kind_of(&file, arguments.model);
     let defaults = SimulatedTarget::params(&file, kind, arguments.selection());

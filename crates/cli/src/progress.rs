@@ -34,14 +34,15 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     );
 }
 
-/// The texts beside a bar. At 40 columns, the bar has room too.
+/// The texts beside a bar. The bar has room even on a terminal of 40 columns.
 pub(crate) const OF_MEASURING: &str = "{wide_bar} {percent:>3} %  {msg}";
 const OF_WRITING: &str = "{wide_bar} {percent:>3} % of {total_bytes}, {eta} left";
 pub(crate) const OF_RUNNING: &str = "{msg} {wide_bar} {percent:>3} %, {eta} left";
 
 pub(crate) const OF_WORK: &str = "{spinner} {msg}, {elapsed}";
 
-/// Returns a progress bar as wide as the terminal; it is hidden if there is none.
+/// Returns a progress bar as wide as the terminal; it is hidden if standard error is not a
+/// terminal.
 pub(crate) fn bar(template: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -52,7 +53,7 @@ pub(crate) fn bar(template: &str) -> ProgressBar {
     bar
 }
 
-/// Returns a bar over bytes that are written.
+/// Returns a bar that counts written bytes.
 pub(crate) fn bar_of_bytes(all: Bytes) -> ProgressBar {
     let bar = bar(OF_WRITING);
     bar.set_length(all.get());
@@ -67,7 +68,7 @@ pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut Ti
     bar.set_position(progress.done);
 }
 
-/// Distinguishes the user's errors from the machine's.
+/// Distinguishes the user's errors from those of the environment.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     match error {

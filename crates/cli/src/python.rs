@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate sweep` and `tidegate place`: only the Python package implements them, so it replaces
-//! this process.
+//! `tidegate sweep` and `tidegate place`: only the Python package implements them, so its process
+//! replaces this one.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,13 +13,13 @@ use clap::Args;
 use crate::answer::Answer;
 use crate::failure::Failure;
 
-/// The variable that names another interpreter.
+/// The environment variable that names another Python interpreter.
 const INTERPRETER: &str = "TIDEGATE_PYTHON";
 
-/// Keeps Python from taking modules from the current folder, where one may be called `tidegate`.
+/// Keeps Python from importing modules from the current folder, where one may be called `tidegate`.
 const SAFE_PATH: (&str, &str) = ("PYTHONSAFEPATH", "1");
 
-/// Prints the package of each module that is missing; no module is imported.
+/// A Python program that prints the package of each missing module, without importing any.
 const PROBE: &str = "\
 import sys
 from importlib.machinery import PathFinder
@@ -33,7 +33,7 @@ def lacks(name):
     return False
 print(*[name.split('.')[0] for name in sys.argv[1:] if lacks(name)])";
 
-/// The package's compiled module, which a folder with the sources alone lacks.
+/// The package's compiled module, which a folder with only the sources lacks.
 const PACKAGE: &str = "tidegate._native";
 
 #[derive(Debug, Args)]
@@ -102,7 +102,7 @@ pub(crate) fn place(arguments: &PlaceArguments) -> Result<Answer, Failure> {
 }
 
 /// Replaces this process by the package's command. `extra` names the optional part of the package
-/// that brings the `modules`.
+/// that provides the `modules`.
 fn run(extra: &str, modules: &[&str], words: Vec<OsString>) -> Result<Answer, Failure> {
     let python = std::env::var_os(INTERPRETER).unwrap_or_else(|| "python3".into());
     let shown = python.to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate reproduce`: figures and tables of the literature beside ours.
+//! `tidegate reproduce`: compares figures and tables of the literature with the results here.
 
 use tidegate_studies::{
     OutputFault, Outputs, Progress, Study, StudyFault, StudyList, VerdictReport, all,

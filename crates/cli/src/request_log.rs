@@ -10,12 +10,12 @@ use crate::arguments::LogArguments;
 use crate::failure::Failure;
 use crate::show;
 
-/// The log of a command; no file if none was asked for.
+/// The log of a command; no file if the user requested none.
 #[derive(Debug)]
 pub(crate) struct Log(Option<RequestLogFile>);
 
 impl Log {
-    /// Refuses impossible destinations before anything runs, and begins the file.
+    /// Refuses impossible destinations before anything runs, and starts the file.
     pub(crate) fn begin(arguments: &LogArguments, workload: &Workload) -> Result<Self, Failure> {
         let Some(file) = prepare(arguments)? else { return Ok(Self(None)) };
         let log = RequestLogFile::begin(file, workload, arguments.log_rows);
@@ -32,7 +32,7 @@ impl Log {
         self.0.as_ref().map(|log| log.of_run(policy, in_flight_max, when_full))
     }
 
-    /// Finishes the file, and says how many rows it lacks.
+    /// Finishes the file, and reports how many rows are missing.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let Some(log) = self.0 else { return Ok(()) };
         complain_of(log.finish().map_err(|fault| Failure::of_file(&fault))?);
@@ -40,13 +40,13 @@ impl Log {
     }
 }
 
-/// Refuses an impossible destination.
+/// Refuses an impossible destination; `None` if the user requested no log.
 pub(crate) fn prepare(arguments: &LogArguments) -> Result<Option<NewFile>, Failure> {
     let file = arguments.log.as_deref().map(NewFile::prepare).transpose();
     file.map_err(|fault| Failure::of_file(&fault))
 }
 
-/// Says how many requests have no row.
+/// Reports how many requests have no row.
 pub(crate) fn complain_of(left_out: LeftOut) {
     let LeftOut { beyond_limit, in_haste } = left_out;
     if beyond_limit > 0 {

@@ -9,7 +9,7 @@ use tidegate_report::ResultFile;
 
 use crate::failure::Failure;
 
-/// The destination of a result; no file if none was asked for.
+/// The destination of a result; no file if the user requested none.
 #[derive(Debug, Default)]
 pub(crate) struct Destination(Option<NewFile>);
 
@@ -20,7 +20,7 @@ impl Destination {
         Ok(Self(file.map_err(|fault| Failure::of_file(&fault))?))
     }
 
-    /// Returns whether a file was asked for.
+    /// Returns whether the user requested a file.
     pub(crate) const fn is_asked(&self) -> bool {
         self.0.is_some()
     }

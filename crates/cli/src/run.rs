@@ -27,7 +27,7 @@ use crate::result::Destination;
 use crate::run_progress::WallTime;
 use crate::show;
 
-/// The length of a run by default.
+/// The default length of a run.
 const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
@@ -48,7 +48,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         known_device::check(policy, &workload, &drive, target.facts())
     })?;
     let interrupted = interrupt::flag(None)?;
-    // Begun before the real-time priority is requested, which the log's thread must not inherit.
+    // The log's thread starts before the real-time priority is requested, because it must not
+    // inherit that priority.
     let log = Log::begin(&arguments.log, &workload)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = known_device::premises(&target, &workload, &drive);
@@ -118,17 +119,17 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         show::page(|page| write_plots(&records, page));
     }
     let logged = log.finish();
-    // Written even if the log could not be.
+    // The result is written even if the log could not be.
     let file = || ResultFile::of(ResultCommand::Run, &report, records).with_drive(Some(&drive));
     result.write(file)?;
     logged?;
     Ok(Answer::of(report.is_kept()))
 }
 
-/// Returns the policies that apply, and why the others do not.
+/// Returns the policies that apply, and the reasons why the others do not.
 ///
 /// # Errors
-/// The first reason, if none applies.
+/// The first reason, if no policy applies.
 fn applicable(
     policies: Vec<PolicyName>,
     check: impl Fn(PolicyName) -> Result<(), UnknownDevice>,
@@ -158,7 +159,8 @@ fn length(arguments: &LengthArguments) -> Length {
     }
 }
 
-/// Reports a run that could not start as the user's error, and an aborted run as the machine's.
+/// Reports a run that could not start as the user's error, and an aborted run as a failure of the
+/// environment.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn run_failure(error: tidegate_engine::RunError) -> Failure {
     match error {

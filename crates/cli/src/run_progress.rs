@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shows how long a simulation or a run will still take, and that a proof is still running. It is
-//! shown only on a terminal.
+//! Shows the time left of a simulation or a run, and that a proof is still running; only on a
+//! terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -14,10 +14,10 @@ use tidegate_model::{Duration, PolicyName, Task, Time, Workload};
 
 use crate::progress::{self, OF_RUNNING, OF_WORK};
 
-/// The interval between two drawings.
+/// The interval between two updates of a bar.
 const TICK: Wall = Wall::from_millis(250);
 
-/// The stack of the thread that draws; small, because memory may be locked.
+/// The stack size of the thread that draws; small, because memory may be locked.
 const STACK_BYTES: usize = 256 << 10;
 
 /// Returns the time until the last release.
@@ -32,7 +32,7 @@ fn time_of(length: Length, workload: &Workload) -> Duration {
     }
 }
 
-/// Returns a bar over milliseconds.
+/// Returns a progress bar that counts milliseconds.
 fn bar(what: &str, time: Duration) -> ProgressBar {
     let bar = progress::bar(OF_RUNNING);
     bar.set_length(time.ns() / 1_000_000);
@@ -40,7 +40,8 @@ fn bar(what: &str, time: Duration) -> ProgressBar {
     bar
 }
 
-/// The progress of a simulation in virtual time: the time left is estimated from its pace.
+/// The progress of a simulation in virtual time; the time left is estimated from the simulation's
+/// speed.
 pub(crate) struct VirtualTime {
     bar: ProgressBar,
     shown_ms: u64,
@@ -85,17 +86,17 @@ impl Drop for VirtualTime {
     }
 }
 
-/// A bar that a thread of its own draws until it is dropped; work of less than a [`TICK`] draws
-/// nothing.
+/// A bar that a separate thread draws until this value is dropped. If the work takes less than a
+/// [`TICK`], nothing is drawn.
 pub(crate) struct WallTime {
     bar: ProgressBar,
-    /// The thread ends when this is dropped.
+    /// The thread ends when this sender is dropped.
     is_over: Option<Sender<()>>,
     drawing: Option<JoinHandle<()>>,
 }
 
 impl WallTime {
-    /// Shows how long a run will still take.
+    /// Shows the time left of a run.
     pub(crate) fn of_run(length: Length, workload: &Workload) -> io::Result<Self> {
         let begun = Instant::now();
         Self::start(bar("", time_of(length, workload)), move |bar| {
@@ -103,7 +104,7 @@ impl WallTime {
         })
     }
 
-    /// Shows that work of unknown length continues.
+    /// Shows that work of unknown length is still running.
     pub(crate) fn of_work(what: &'static str) -> io::Result<Self> {
         let bar = progress::bar(OF_WORK);
         bar.set_message(what);
@@ -131,7 +132,7 @@ impl Drop for WallTime {
     fn drop(&mut self) {
         drop(self.is_over.take());
         if let Some(drawing) = self.drawing.take() {
-            // A bar that cannot be drawn is no failure of the work.
+            // If the bar cannot be drawn, the work still succeeds.
             let _ = drawing.join();
         }
         self.bar.finish_and_clear();

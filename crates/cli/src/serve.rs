@@ -32,7 +32,7 @@ use log::ServedLog;
 use notify::Manager;
 use printed::{Place, Printed};
 
-/// The service has ended by itself: the supervisor must restart the process.
+/// The error if the service has ended by itself: the supervisor must restart the process.
 #[derive(Debug, thiserror::Error)]
 #[error("the service ended by itself: its log above says why")]
 struct Ended;
@@ -56,7 +56,8 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let is_refused = !prepared.is_proven() && !arguments.force;
     let to_do = is_refused.then(|| command_line::changed(&["--print"], &["--force"]));
     if !is_refused {
-        // Refused before the proof is printed; printing refuses the same faults as serving.
+        // These faults are refused before the proof is printed; `--print` refuses the same faults
+        // as serving.
         listen::check_control(&prepared, &arguments.file)?;
         prepared.check_keys().map_err(failure)?;
         listen::check(&prepared, &arguments.file)?;
@@ -70,7 +71,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     } else {
         None
     };
-    // A service without promises has nothing to say before it is ready.
+    // For a service without promises, nothing is printed before it is ready.
     let is_shown = arguments.print || proof.is_some() || is_refused;
     if is_shown {
         let form = Form { is_json: arguments.json, is_quiet: arguments.quiet };
@@ -93,7 +94,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     }
     // The printed text must be visible before the log.
     std::io::Write::flush(&mut std::io::stdout()).map_err(|error| Failure::environment(&error))?;
-    // Registered before anything is served, so that no signal is missed.
+    // The handler is registered before anything is served, so that no signal is missed.
     let signals = Signals::new([SIGTERM, SIGINT, SIGQUIT, SIGHUP]);
     let signals = signals.map_err(|error| Failure::environment(&error))?;
     let listener = listen::open(&prepared, &arguments.file)?;
@@ -103,22 +104,22 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     ready::show(&prepared, &arguments.file)?;
     let log = log.begin(&server, format);
     let answer = run(server, signals, format);
-    // Written even if the service ended by itself.
+    // The log is finished even if the service ended by itself.
     log.finish(format);
     answer
 }
 
-/// Serves until a signal, a request of the control socket, or the end of the service.
+/// Serves until a signal arrives, a peer of the control socket asks to stop, or the service ends.
 fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answer, Failure> {
     let failed = |error: std::io::Error| Failure::environment(&error);
     let events = server.sender();
     let handle = signals.handle();
-    // A terminal that is closed sends the same signal as an administrator who asks for a reload.
+    // A closed terminal sends the same signal as an administrator who asks for a reload.
     let hangup =
         if std::io::stdin().is_terminal() { ServerEvent::Stop } else { ServerEvent::Reload };
     let pass_on = move || {
         for signal in signals.forever() {
-            // Fails only if the server is gone; there is nothing left to stop then.
+            // This fails only if the server is gone, and then there is nothing left to stop.
             let _ = events.send(if signal == SIGHUP { hangup } else { ServerEvent::Stop });
         }
     };
@@ -132,7 +133,7 @@ fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answe
             Ok(ServerEvent::Reload) => reload(&mut server, &manager, format),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        // Without an answer of the service's thread, the watchdog gets no message.
+        // If the service's thread does not answer, the watchdog gets no message.
         if server.view().look().is_some() {
             manager.say(&format!("WATCHDOG=1\nSTATUS={}", notify::status(&server)));
         }
@@ -176,7 +177,7 @@ fn failure(error: ServeError) -> Failure {
                     .completed(|text| text.replace("TARGET", store.as_deref().unwrap_or("DEVICE")))
                     .into()
             }
-            // A fault that concerns the drive or the store.
+            // The fault concerns the drive or the store.
             Ok(file) => {
                 let error = match proof::known_drive(&file, &path) {
                     Some((name, drive)) => completed_fault(error, &drive.file, &name),
@@ -184,14 +185,14 @@ fn failure(error: ServeError) -> Failure {
                 };
                 Failure::in_file(&path, &text, &error)
             }
-            // A fault in the drive file.
+            // The fault is in the drive file.
             Err(_) => Failure::in_file(&path, &text, &error),
         },
         ServeError::Unreadable { ref path, .. } => {
             Failure::input(error.to_string(), missing_file_help(path))
         }
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
-        // The machine refused: once it is repaired, the same command works.
+        // The environment failed: once it is repaired, the same command works.
         ServeError::Served { .. }
         | ServeError::Service(_)
         | ServeError::ControlPlane { .. }

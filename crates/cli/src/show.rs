@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 
 use tidegate_report::{Look, Page, Report, printable};
 
-/// Writes to standard output. If the reader closed it, the process ends quietly with the exit code
-/// of a program that SIGPIPE ends. Any other error ends the process with a message: results that
-/// cannot be written must not look like success.
+/// Writes to standard output. If the reader has closed it, the process ends silently with the exit
+/// code of a program that SIGPIPE ends. Any other error ends the process with a message: results
+/// that cannot be written must not look like success.
 pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
     let Err(error) = std::io::stdout().lock().write_fmt(text) else { return };
     if error.kind() == std::io::ErrorKind::BrokenPipe {
@@ -18,12 +18,12 @@ pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
     std::process::exit(3);
 }
 
-/// `print!` through [`write_out`].
+/// Works like `print!`, but prints through [`write_out`].
 macro_rules! out {
     ($($text:tt)*) => { $crate::show::write_out(format_args!($($text)*)) };
 }
 
-/// `println!` through [`write_out`].
+/// Works like `println!`, but prints through [`write_out`].
 macro_rules! outln {
     () => { $crate::show::write_out(format_args!("\n")) };
     ($($text:tt)*) => {{
@@ -34,12 +34,12 @@ macro_rules! outln {
 
 pub(crate) use {out, outln};
 
-/// How much of a report is printed, and in which form.
+/// The amount and the form of a report's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// One JSON object.
+    /// Whether to print one JSON object.
     pub(crate) is_json: bool,
-    /// The first line of the text alone.
+    /// Whether to print only the first line of the text.
     pub(crate) is_quiet: bool,
 }
 
@@ -55,10 +55,11 @@ pub(crate) fn report_in(report: &impl Report, form: impl Into<Form>) {
     }
 }
 
-/// The width of a screen that goes to a file or another program.
+/// The width of output to a file or another program, in columns.
 const COLUMNS_DEFAULT: usize = 80;
 
-/// The width of messages that go to a log: each stays on one line, so that a search finds it.
+/// The width of messages in a log, in columns: each message stays on one line, so that a search
+/// finds it.
 const COLUMNS_OF_LOG: usize = 10_000;
 
 /// Returns the width of standard output, and whether it shows colours.
@@ -71,8 +72,8 @@ pub(crate) fn look_of_messages() -> Look {
     look_of(&std::io::stderr(), COLUMNS_OF_LOG)
 }
 
-/// Returns the width of a stream, `columns_else` if it is no terminal, and whether it shows colours.
-/// `COLUMNS` and `NO_COLOR` are respected.
+/// Returns the width of a stream (`columns_else` if it is not a terminal), and whether it shows
+/// colours. `COLUMNS` and `NO_COLOR` are respected.
 fn look_of(stream: &(impl IsTerminal + AsFd), columns_else: usize) -> Look {
     let is_terminal = stream.is_terminal();
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -84,26 +85,26 @@ fn look_of(stream: &(impl IsTerminal + AsFd), columns_else: usize) -> Look {
     Look { columns: columns.unwrap_or(columns_else), is_coloured }
 }
 
-/// Prints the text that `write` puts on a page.
+/// Prints the text that `write` adds to a page.
 pub(crate) fn page(write: impl FnOnce(&mut Page)) {
     let mut page = Page::new(look());
     write(&mut page);
     out!("{}", page.into_text());
 }
 
-/// Prints the first line that `write` puts on a page, unwrapped.
+/// Prints the first line that `write` adds to a page, unwrapped.
 pub(crate) fn first_line(write: impl FnOnce(&mut Page)) {
     let mut page = Page::new(Look { columns: usize::MAX, is_coloured: false });
     write(&mut page);
     outln!("{}", page.into_text().lines().next().unwrap_or_default());
 }
 
-/// Prints a paragraph with its label in a column of its own.
+/// Prints a paragraph with its label in a separate column.
 pub(crate) fn labelled(label: &str, text: &str) {
     page(|page| page.labelled(label, text));
 }
 
-/// Prints to standard error the text that `write` puts on a page.
+/// Prints to standard error the text that `write` adds to a page.
 fn say_page(write: impl FnOnce(&mut Page)) {
     let mut page = Page::new(look_of_messages());
     write(&mut page);
@@ -115,12 +116,12 @@ pub(crate) fn say(label: &str, text: impl std::fmt::Display) {
     say_page(|page| page.labelled(label, text));
 }
 
-/// Prints a command to paste to standard error.
+/// Prints a command that can be pasted to standard error.
 pub(crate) fn say_command(label: &str, command: &str) {
     say_page(|page| page.command(label, command));
 }
 
-/// Prints lines to standard error, each wrapped behind its own indentation.
+/// Prints lines to standard error, each wrapped with its own indentation.
 pub(crate) fn say_lines(text: &str) {
     say_page(|page| page.lines(text));
 }

@@ -22,7 +22,7 @@ use crate::result::Destination;
 use crate::run_progress::VirtualTime;
 use crate::show;
 
-/// The jobs of each task by default, as in the dissertation (9.3.4).
+/// The default number of jobs of each task, as in the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
@@ -35,7 +35,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let mut input = arguments.workload.read(&arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
     if kind != input.drive.kind {
-        // The predictions and ceilings of one kind of drive do not hold for another.
+        // Predictions and ceilings for one kind of drive do not apply to another.
         input.drive.kind = kind;
         input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
     }
@@ -87,7 +87,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         show::complain(defect);
     }
     let logged = log.finish();
-    // Written even if the log could not be.
+    // The result is written even if the log could not be.
     let of_drive = Some(&input.drive);
     result.write(|| ResultFile::of(ResultCommand::Sim, &report, records).with_drive(of_drive))?;
     logged?;
@@ -102,7 +102,7 @@ fn length(arguments: &LengthArguments) -> Length {
     }
 }
 
-/// Returns the tasks of these names, which must be soft: only soft tasks report misses.
+/// Returns the tasks with these names, which must be soft because only soft tasks report misses.
 fn soft_tasks(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failure> {
     let mut found = Vec::new();
     for name in names {

@@ -34,7 +34,7 @@ pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// The view of a service.
+/// The live view of a service.
 struct Service {
     client: Client,
     screen: Screen,

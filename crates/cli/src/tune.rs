@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate tune`: the kernel's settings under which a disk keeps a workload's deadlines, with
-//! nothing of Tidegate in the data path.
+//! `tidegate tune`: finds the kernel's settings under which a disk keeps a workload's deadlines,
+//! without any part of Tidegate in the data path.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn tune(arguments: &TuneArguments) -> Result<Answer, Failure> {
     make(&disk, arguments)
 }
 
-/// Finds a disk.
+/// Finds the disk that the arguments name.
 pub(crate) fn find(DiskArguments { device, root }: &DiskArguments) -> Result<Disk, Failure> {
     Disk::find(&Root::new(root), device).map_err(|error| {
         Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
@@ -65,7 +65,8 @@ fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     Ok(Answer::of(report.is_kept()))
 }
 
-/// Proves the workload and shows the settings; makes and installs them if asked to.
+/// Proves the workload and shows the settings; applies or installs them if the arguments request
+/// it.
 fn make(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     let path = arguments.workload.as_ref().expect("clap asks for it");
     check_not_attached(disk)?;
@@ -78,7 +79,7 @@ fn make(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     Ok(Answer::of(report.is_proven()))
 }
 
-/// Refuses to change the settings below a mapping.
+/// Refuses to change the settings of a disk below a mapping.
 fn check_not_attached(disk: &Disk) -> Result<(), Failure> {
     let attachment = Attachment::of(disk).map_err(|error| Failure::environment(&error))?;
     if attachment.is_none_or(|attachment| attachment.mapping.is_none()) {
@@ -91,12 +92,12 @@ fn check_not_attached(disk: &Disk) -> Result<(), Failure> {
     ))
 }
 
-/// A workload that is proved for a disk, with the settings and the files.
+/// A workload that is proved for a disk, with the settings and the files to write.
 pub(crate) struct Prepared {
     proof: Proof,
     refusals: Vec<Refusal>,
     settings: Vec<Setting>,
-    /// `None` if no rule can name the disk alone.
+    /// The rule file; `None` if no rule can identify the disk uniquely.
     rule: Option<NewFile>,
     files: Vec<NewFile>,
     units: Vec<Unit>,
@@ -124,7 +125,8 @@ impl Prepared {
         Ok(Self { proof, refusals, settings, rule, files, units })
     }
 
-    /// Makes the settings, and installs them, if asked to and the workload is proved.
+    /// Applies the settings, and installs them, if the arguments request it and the workload is
+    /// proved.
     pub(crate) fn carry_out(
         &self,
         disk: &Disk,
@@ -154,7 +156,7 @@ impl Prepared {
         }
     }
 
-    /// Returns why the settings cannot keep the deadlines.
+    /// Returns the reasons why the settings cannot keep the deadlines.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let unproved = match self.proof.assessment.answer {
             Verdict::Proven => None,
@@ -164,7 +166,7 @@ impl Prepared {
         unproved.into_iter().chain(self.refusals.iter().map(Refusal::to_string)).collect()
     }
 
-    /// Returns the units as they run now.
+    /// Returns the current state of the units.
     pub(crate) fn running(&self, disk: &Disk) -> Vec<Running> {
         self.units.iter().map(|unit| Running::of(disk.root(), unit)).collect()
     }
@@ -201,7 +203,7 @@ struct Proof {
     depth_max: Option<u32>,
 }
 
-/// Proves the workload at the depth with the highest rate among the proved ones.
+/// Proves the workload at the proved depth with the highest rate.
 fn prove(mut workload: Workload, disk: &Disk) -> Proof {
     let stated = workload.parameters.mq_deadline_tuned.queue_depth;
     workload.parameters.mq_deadline_tuned.taken_early = 0;
@@ -210,27 +212,27 @@ fn prove(mut workload: Workload, disk: &Disk) -> Proof {
         return Proof { workload, assessment, depth_max: None };
     }
     let depth_max = assessment.best_effort_depth;
-    // A smaller depth needs fewer tags. If the tags do not suffice at depth 1 either, `refusals`
-    // says so.
+    // A smaller depth needs fewer tags. If the tags do not suffice even at depth 1, `refusals`
+    // reports it.
     let most = (1..=depth_max).rev().find(|&depth| disk.has_spare_tags(depth)).unwrap_or(1);
     workload.parameters.mq_deadline_tuned.queue_depth = fastest(&workload, most);
     let assessment = assess(&workload, POLICY);
     Proof { workload, assessment, depth_max: Some(most) }
 }
 
-/// Returns the number of requests from 1 to `most` that the drive serves at the highest rate; of
-/// equal ones the smallest.
+/// Returns the number of requests from 1 to `most` that the drive serves at the highest rate; the
+/// smallest if several have that rate.
 fn fastest(workload: &Workload, most: u32) -> Option<NonZeroU32> {
     let most = most.min(workload.table.batch_max()).max(1);
     let time = |count: u32| u128::from(workload.table.time_max(count).ns());
     let faster = |best: u32, count: u32| {
-        // count / time(count) > best / time(best), without a division.
+        // This compares count / time(count) with best / time(best) without a division.
         if u128::from(count) * time(best) > u128::from(best) * time(count) { count } else { best }
     };
     NonZeroU32::new((1..=most).fold(1, faster))
 }
 
-/// Reads the disk's part of a workload file, which alone names units.
+/// Reads the disk's part of a workload file, because only that part names units.
 pub(crate) fn workload_file(path: &Path) -> Result<WorkloadFile, Failure> {
     let text = read_text(path, "workload file")?;
     let in_file = |error| Failure::in_file(path, &text, &error);
@@ -239,7 +241,7 @@ pub(crate) fn workload_file(path: &Path) -> Result<WorkloadFile, Failure> {
     WorkloadFile::of_document(document).map_err(in_file)
 }
 
-/// Returns the failure of a change of settings.
+/// Converts the error of a change of settings.
 pub(crate) fn failure(error: RecordError) -> Failure {
     match error {
         RecordError::Exists { .. } => {

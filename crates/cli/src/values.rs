@@ -31,7 +31,7 @@ fn one_of(kinds: impl IntoIterator<Item = DriveKind>) -> impl TypedValueParser<V
     PossibleValuesParser::new(values).map(named)
 }
 
-/// An operation by name.
+/// The operation that a command line names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OpArgument {
     Read,
@@ -53,7 +53,7 @@ pub(crate) fn grade() -> impl TypedValueParser<Value = Grade> {
     PossibleValuesParser::new(Grade::ALL.map(Grade::name)).map(named)
 }
 
-/// Reads the name of a policy.
+/// Parses the name of a policy.
 pub(crate) fn policy(name: &str) -> Result<PolicyName, String> {
     PolicyName::from_name(name).ok_or_else(|| {
         let advice = did_you_mean::advice(name, PolicyName::ALL.map(PolicyName::name));
@@ -61,7 +61,7 @@ pub(crate) fn policy(name: &str) -> Result<PolicyName, String> {
     })
 }
 
-/// Reads the name of an experiment.
+/// Parses the name of an experiment.
 pub(crate) fn experiment(name: &str) -> Result<Experiment, String> {
     Experiment::from_name(name)
         .ok_or_else(|| did_you_mean::advice(name, Experiment::ALL.map(Experiment::name)))
@@ -75,7 +75,7 @@ pub(crate) fn printable(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// Parses a run length; zero is refused, because it is certainly a mistake.
+/// Parses a run length; refuses zero, which must be a mistake.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     match quantity(text)? {
         Duration::ZERO => {
@@ -85,7 +85,7 @@ pub(crate) fn length(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a quantity with its unit.
+/// Parses a quantity with its unit.
 pub(crate) fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {
     Q::parse(text).map_err(|error| format!("{}; {}", error.message, error.help))
 }

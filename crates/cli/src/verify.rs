@@ -14,7 +14,7 @@ use crate::arguments::VerifyArguments;
 use crate::failure::Failure;
 use crate::show;
 
-/// Runs the command. Without files to compare, it says which files the certificate is about.
+/// Runs the command. Without files to compare, it reports which files the certificate is about.
 pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
     let path = &arguments.certificate;
     let text = read_text(path, "certificate")?;
@@ -54,7 +54,7 @@ struct VerifyReport<'a> {
     by_window: usize,
     refusal: Option<String>,
     workload: About<'a>,
-    /// `None` if the workload file holds the drive.
+    /// The drive file; `None` if the workload file contains the drive.
     drive: Option<About<'a>>,
 }
 
@@ -100,7 +100,7 @@ impl Report for VerifyReport<'_> {
     }
 }
 
-/// Compares the files and their numbers, then checks the certificate.
+/// Compares the files and their numbers with the certificate, then checks the certificate.
 fn checked(
     certificate: &Certificate,
     workload: Option<&(FileOrigin, Option<Input>)>,
@@ -124,7 +124,7 @@ fn compare(file: &FileOrigin, stated: &FileHash) -> Result<(), Refusal> {
     Err(Refusal::OtherFile { name, found, stated: stated.sha256.clone() })
 }
 
-/// Returns the fault of a text that should hold one JSON object, with its place.
+/// Makes the fault, with its position, of a text that should contain one JSON object.
 fn json_fault(text: &str, error: &serde_json::Error, wanted: &str, help: &str) -> FileError {
     let start: usize = text.split_inclusive('\n').take(error.line().max(1) - 1).map(str::len).sum();
     let at = (start + error.column().max(1) - 1).min(text.len());

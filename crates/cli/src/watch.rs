@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate watch`: what really happens on a disk that the kernel serves, and a workload file that
-//! is learnt from it.
+//! `tidegate watch`: shows the requests that the kernel serves on a disk, and writes a workload
+//! file that describes them.
 
 mod log;
 mod metrics_file;
@@ -37,10 +37,10 @@ use metrics_file::MetricsFile;
 use proof::Proof;
 use view::Live;
 
-/// The drive that a learnt file names by default.
+/// The name of the drive file in a learnt workload file, by default.
 const DRIVE: &str = "disk.drive.toml";
 
-/// The time between two looks at the kernel's buffers.
+/// The interval between two reads of the kernel's buffers.
 const PAUSE: HostDuration = HostDuration::from_millis(100);
 
 /// Runs the command.
@@ -99,29 +99,29 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     if is_plotted {
         show::page(|page| report.write_plots(page));
     }
-    // Written even if the log or the metrics could not be.
+    // The result is written even if the log or the metrics could not be.
     result.write(|| result_file(&report, &session, proof.as_ref()))?;
     written?;
     Ok(Answer::of(report.is_kept()))
 }
 
-/// A watch that is under way, and the file that has its metrics.
+/// A watch in progress, and the file with its metrics.
 struct Watching<'a> {
     session: Session,
     device: &'a str,
     metrics: Option<MetricsFile>,
     log: Option<WatchLog>,
-    /// Whether a live view is shown, which messages would damage.
+    /// Whether a live view is shown, which messages would disturb.
     is_live: bool,
 }
 
 impl Watching<'_> {
-    /// Takes the events until now. Call it ten times a second.
+    /// Processes the events up to now. It must be called ten times a second.
     fn poll(&mut self) -> Result<(), Failure> {
         self.session.poll().map_err(tracefs_failure)?;
         if let Some(log) = &mut self.log {
             let fault = log.take(&mut self.session);
-            // The live view shows it below the tables.
+            // The live view shows the fault below its tables.
             if let Some(fault) = fault.filter(|_| !self.is_live) {
                 show::complain(fault);
             }
@@ -134,12 +134,12 @@ impl Watching<'_> {
         Ok(())
     }
 
-    /// Ends the watch; returns also whether the log and the last metrics could be written.
+    /// Ends the watch; also returns whether the log and the last metrics were written.
     fn finish(self) -> Result<(Session, Result<(), Failure>), Failure> {
         let Self { mut session, device, metrics, log, .. } = self;
         session.finish().map_err(tracefs_failure)?;
         let finish = |mut log: WatchLog| {
-            // `finish` returns a fault, too.
+            // `finish` returns the fault too.
             let _ = log.take(&mut session);
             log.finish()
         };
@@ -171,8 +171,8 @@ fn find(device: &str) -> Result<Disk, Failure> {
     ))
 }
 
-/// Watches for the time that was asked for, or until a signal comes. Signals end the watch and not
-/// the process, because the kernel's trace must be removed.
+/// Watches for the requested time, or until a signal arrives. A signal ends the watch but not the
+/// process, because the kernel's trace must be removed.
 fn wait(
     watching: &mut Watching<'_>,
     arguments: &WatchArguments,
@@ -190,7 +190,7 @@ fn wait(
     Ok(())
 }
 
-/// Returns what was seen so far.
+/// Returns the report on everything seen so far.
 fn report<'a>(session: &'a Session, device: &'a str, proof: Option<&'a Proof>) -> WatchReport<'a> {
     WatchReport::of(Watched {
         device,
@@ -201,7 +201,7 @@ fn report<'a>(session: &'a Session, device: &'a str, proof: Option<&'a Proof>) -
     })
 }
 
-/// Returns the report with its distributions and, with a workload, with what its proof rests on.
+/// Returns the report with its distributions and, with a workload, the premises of its proof.
 fn result_file(report: &WatchReport<'_>, session: &Session, proof: Option<&Proof>) -> ResultFile {
     let runs = vec![report.record(session.seen())];
     let file = ResultFile::of(ResultCommand::Watch, report, runs);
@@ -211,7 +211,7 @@ fn result_file(report: &WatchReport<'_>, session: &Session, proof: Option<&Proof
     }
 }
 
-/// Writes the workload file.
+/// Writes the workload file that the watch has learnt.
 fn learn(
     session: &Session,
     disk: &Disk,
@@ -244,8 +244,8 @@ fn learn(
     Ok(Answer::Yes)
 }
 
-/// Returns the command that measures what the learnt file needs. Writes are missing, because
-/// measuring them destroys the data of the disk, which is in use; the report says so.
+/// Returns the command that measures the tables that the learnt file needs. It excludes writes,
+/// because measuring them destroys the data of the disk, which is in use; the report says so.
 fn profile_command(device: &str, learnt: &[Learnt]) -> String {
     let sizes: BTreeSet<_> = learnt.iter().map(|it| it.size_max).collect();
     let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
@@ -253,7 +253,7 @@ fn profile_command(device: &str, learnt: &[Learnt]) -> String {
     format!("tidegate profile {device} --size {} --depth 8 -o {DRIVE}", sizes.join(","))
 }
 
-/// Turns an error of tracefs into a failure with advice.
+/// Converts an error of tracefs, and adds advice.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn tracefs_failure(error: TracefsError) -> Failure {
     match error {

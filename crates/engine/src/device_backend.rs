@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A real device through io_uring, on the real clock.
 //!
-//! One system call submits the requests of one `submit`. The thread blocks in the ring until a
-//! completion, an instant or a signal; nothing is allocated per request.
+//! Each call of `submit` makes one system call. The thread blocks in the ring until a completion,
+//! an instant or a signal; nothing is allocated per request.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use tidegate_platform::Clock;
 
 use crate::limits::Limits;
 
-/// The longest time for which the thread blocks, so that it soon sees a cancellation that comes
+/// The longest time for which the thread blocks, so that it notices a cancellation that comes
 /// without a signal.
 const WAIT_MAX: Duration = Duration::from_ms(100);
 
@@ -24,13 +24,13 @@ const WAIT_MAX: Duration = Duration::from_ms(100);
 /// completions with new requests, and the device works on these while the host handles the rest.
 const REAP_MAX: usize = 4;
 
-/// The submission or the wait failed; a failed request is reported in its completion instead.
+/// A submission or a wait failed. A request that fails is reported in its completion instead.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action}: {source}")]
 pub struct BackendError {
-    /// The operation.
+    /// The operation that failed.
     pub action: &'static str,
-    /// The error.
+    /// The error from the ring.
     pub source: RingError,
 }
 
@@ -43,21 +43,21 @@ impl From<Infallible> for BackendError {
 
 /// A real device on the real clock.
 ///
-/// It belongs to the thread that made it.
+/// The value must stay on the thread that made it.
 #[derive(Debug)]
 pub struct DeviceBackend {
     ring: Ring,
     clock: Clock,
     limits: Limits,
-    /// Completions that were not returned yet.
+    /// Completions that have not been returned yet.
     returned: VecDeque<Completion<(), IoError>>,
     is_ranking: bool,
 }
 
 impl DeviceBackend {
-    /// Makes a backend for `target` with buffers for `in_flight_max` requests of at most
-    /// `size_max`, which is rounded up to the target's alignment, and room for one flush or trim
-    /// beside them.
+    /// Makes a backend for `target`. It has buffers for `in_flight_max` requests of at most
+    /// `size_max`, which is rounded up to the target's alignment, and room for one flush or trim in
+    /// addition.
     ///
     /// # Errors
     /// [`RingError`] if io_uring is not available or refuses this size.
@@ -77,10 +77,10 @@ impl DeviceBackend {
         Ok(Self { ring, clock: Clock::start(), limits, returned, is_ranking: false })
     }
 
-    /// Sets whether requests carry the policy's priority from now on: requests with the tag for
-    /// priority or for the head of the queue get the kernel's class "real time", all others "best
-    /// effort". It requires [`tidegate_device::io_priority::is_permitted`]. If false, all requests
-    /// have the thread's class.
+    /// Sets whether requests carry the policy's priority from now on. If true, requests with the
+    /// tag for priority or for the head of the queue get the kernel's class "real time", and all
+    /// others "best effort"; this requires [`tidegate_device::io_priority::is_permitted`]. If
+    /// false, all requests have the thread's class.
     pub fn rank(&mut self, is_ranking: bool) {
         self.is_ranking = is_ranking;
     }
@@ -145,7 +145,7 @@ impl Backend for DeviceBackend {
     fn reap(&mut self, completions: &mut Vec<Completion<(), IoError>>) -> Result<(), BackendError> {
         let returned = &mut self.returned;
         self.ring.reap(|tidegate_device::Completion { token, result }, data| {
-            // Only a flush and a trim move no data.
+            // Only flushes and trims move no data.
             let payload = (!data.is_empty()).then_some(());
             returned.push_back(Completion { id: RequestId(token), payload, result });
         });

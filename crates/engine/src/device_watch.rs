@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures what only a run on a real clock shows: the host's lateness, the device's service times,
-//! and whether its batches kept the table.
+//! Measures what simulations cannot show: the host's lateness, the device's service times, and
+//! whether its batches kept to the table.
 //!
-//! It is an observer of the loop, so runs in virtual time, which do not use it, pay nothing for it.
+//! The watch observes the host's loop, so runs in virtual time, which do not use it, have no
+//! overhead.
 
 use tidegate_host::{BatchWatch, Observer};
 use tidegate_model::{Class, Duration, Host, Outcome, Plan, Request, TaskIndex, Time};
@@ -14,9 +15,9 @@ pub struct DeviceWatch {
     /// The host's lateness in releasing jobs: from the nominal release, after the job's jitter,
     /// until the policy got the job. It is part of every response time.
     pub host_lateness: Distribution,
-    /// The device's service time of a request: from submission until the host saw it complete.
+    /// The device's service time per request: from its submission until the host saw it complete.
     pub device_time: Distribution,
-    /// Compares batches with the table.
+    /// Compares batches with the drive's table.
     pub batches: BatchWatch,
     /// The jitter of each task.
     jitters: Vec<Duration>,
@@ -24,13 +25,13 @@ pub struct DeviceWatch {
     host: Host,
     /// The submission time of the request in each slot.
     submitted: Vec<Time>,
-    /// The job whose request was released last; its further requests do not count.
+    /// The job of the last released request; lateness is recorded once per job.
     last_job: Option<(TaskIndex, Time)>,
 }
 
 impl DeviceWatch {
     /// Makes a watch that compares batches with the plan's limits. It reserves room for `expected`
-    /// outstanding requests, so that it allocates no memory below that.
+    /// outstanding requests, and allocates no memory while there are no more.
     pub(crate) fn new(plan: &Plan, host: Host, expected: usize) -> Self {
         Self {
             jitters: plan.tasks.iter().map(|task| task.jitter).collect(),
@@ -43,8 +44,8 @@ impl DeviceWatch {
         }
     }
 
-    /// Returns how late the host is with a job, without the job's jitter. If the host's time is
-    /// stated, the jitter cannot be separated from it, so there is no figure for a job with jitter.
+    /// Returns how late the host released a job, without the job's jitter. If the workload states
+    /// the host's time, the jitter cannot be separated from it, so a job with jitter has no figure.
     fn lateness(&self, now: Time, request: &Request) -> Option<Duration> {
         match self.host.stated() {
             None => Some(now.since(request.eligible)),

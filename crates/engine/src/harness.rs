@@ -10,7 +10,7 @@ use crate::service::harness::requests;
 /// Treats the bytes as a serve file.
 ///
 /// # Panics
-/// If a check fails; the other functions do the same.
+/// If a check fails; the other functions panic likewise.
 pub fn serve_file(bytes: &[u8]) {
     crate::serve::harness::run(bytes).unwrap_or_else(|fault| panic!("{fault}"));
 }

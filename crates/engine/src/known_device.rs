@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares a device with the one that the drive file was measured on.
+//! Compares a device with the one on which the drive file was measured.
 //!
-//! A policy whose proof rests on predicted service times is refused unless both the device's
+//! A policy whose proof relies on predicted service times is refused unless both the device's
 //! mechanics and the predictions' error were measured on this very device.
 //!
 //! A batch table that was measured on another device only adds a doubt to the bounds, because this
-//! device may be as fast. Another device's mechanics say nothing about this one.
+//! device can be as fast. Another device's mechanics say nothing about this device.
 
 use std::path::{Path, PathBuf};
 
@@ -15,18 +15,18 @@ use tidegate_model::{
     Bytes, DriveFile, Measurement, Op, PolicyName, Premise, PremiseCode, Workload,
 };
 
-/// Returns the command that measures a device in a new drive file.
+/// Returns the command that measures a device and writes a new drive file.
 fn whole(device: &Path) -> String {
     format!("tidegate profile {} -o NEW.drive.toml", device.display())
 }
 
-/// Returns the command that measures how far predictions are off.
+/// Returns the command that measures the error of predictions.
 fn prediction(device: &Path, kind: (Op, Bytes)) -> String {
     let command = Measurement::of("prediction").with([kind]).to_string();
     command.replace("TARGET", &device.display().to_string())
 }
 
-/// Why a policy may not predict a device's service times.
+/// The reason why a policy must not predict a device's service times.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnknownDevice {
@@ -46,7 +46,7 @@ pub enum UnknownDevice {
         /// The fact that differs.
         source: OtherDevice,
     },
-    /// The target is a file, and the drive file does not say where on the disk it lies.
+    /// The target is a file, and the drive file does not say where on the disk the file is.
     #[error(
         "`{policy}` rests on the positions of sectors on the disk, and {} is a file, whose place \
          on the disk is not known; name the block device, or choose another policy",
@@ -85,14 +85,14 @@ pub enum UnknownDevice {
         drive: String,
         /// The device.
         device: PathBuf,
-        /// Read or write.
+        /// The operation of the requests.
         op: Op,
-        /// The largest request.
+        /// The size of the largest request.
         size: Bytes,
     },
 }
 
-/// Refuses a policy that rests on predicted service times, unless the mechanics in `drive` and
+/// Refuses a policy that relies on predicted service times, unless the mechanics in `drive` and
 /// their errors were measured on the device with these facts.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ pub fn check(
         return Ok(());
     }
     let (name, device) = (|| drive.name.clone(), || facts.path.clone());
-    // Checked first, because no measurement can remove this obstacle.
+    // This check comes first, because no measurement can remove the obstacle.
     if facts.file_system.is_some() {
         return Err(UnknownDevice::File { policy, device: device() });
     }
@@ -130,8 +130,8 @@ pub fn check(
     }
 }
 
-/// Returns what the verdicts on a target rest on besides the drive file: how the target is reached,
-/// and whether the file was measured on it.
+/// Returns the premises of a target's verdicts other than the drive file: how the target is
+/// reached, and whether the drive file was measured on it.
 pub fn premises(target: &Target, workload: &Workload, drive: &DriveFile) -> Vec<Premise> {
     let mut premises: Vec<Premise> = target.notes().iter().map(Premise::from).collect();
     premises.extend(other_device(drive, target.facts()));

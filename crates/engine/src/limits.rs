@@ -10,12 +10,12 @@ use tidegate_model::Bytes;
 pub struct Limits {
     /// The target's size.
     pub capacity: Bytes,
-    /// Every offset and size must be a multiple of this value, itself a multiple of a sector.
+    /// The alignment: every offset and size must be a multiple of it. It is a multiple of a sector.
     pub alignment: Bytes,
     /// The size of the largest request for which there is memory.
     pub size_max: Bytes,
     /// The number of concurrent requests for which there is memory.
     pub in_flight_max: u32,
-    /// Whether it is open for writing.
+    /// Whether the target is open for writing.
     pub is_writable: bool,
 }

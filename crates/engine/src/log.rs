@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Writes a service's log lines to standard error, which may have no reader.
 //!
-//! If the disk is full, or the pipe's reader has left or does not read, only the line is lost.
-//! `eprintln!` would end the thread in the first two cases and block it in the third.
+//! If the disk is full, or the pipe's reader has left or does not read, only the line is lost. In
+//! the first two cases `eprintln!` would end the thread, and in the third it would block it.
 
 use std::fmt::Display;
 use std::os::fd::AsFd;
@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 4096;
 /// The form of the log's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `tidegate: LINE`.
+    /// Lines of the form `tidegate: LINE`.
     Text,
     /// One JSON object on each line: `time` (RFC 3339), `level` and `message`.
     Json,
@@ -27,7 +27,7 @@ impl Format {
     /// Writes each line of `text` to standard error, as far as that is possible without blocking.
     pub fn say(self, text: impl Display) {
         for line in text.to_string().lines() {
-            // A line that nothing reads is lost.
+            // A line that cannot be written is lost.
             let _ = write_line(std::io::stderr(), &self.line(SystemTime::now(), line));
         }
     }
@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// A line for programs.
+/// A line in JSON, for programs.
 #[derive(serde::Serialize)]
 struct Line<'a> {
     time: &'a str,
@@ -112,8 +112,8 @@ mod tests {
         assert!(text.starts_with("tidegate: one\ntidegate: xxx"));
     }
 
-    /// Goal: a reader that does not read, one that has left, and a full disk neither block nor end
-    /// the writer. Method: a full pipe, a closed one, and `/dev/full`.
+    /// Goal: a reader that does not read, a reader that has left, and a full disk neither block nor
+    /// end the writer. Method: a full pipe, a closed one, and `/dev/full`.
     #[test]
     fn nobody_who_reads_badly_stops_us() {
         let (reader, writer) = std::io::pipe().unwrap();

@@ -24,7 +24,7 @@ pub struct RunParams<'a> {
     pub limits: Limits,
 }
 
-/// Why a run cannot start or finish.
+/// The reason why a run cannot start or finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -33,7 +33,7 @@ pub enum RunError {
         "`{source_name}` writes, but the target was opened for reading only: allow writes, which destroys the target's data, or let `{source_name}` read"
     )]
     WritesNotAllowed {
-        /// The source that writes.
+        /// The name of the source that writes.
         source_name: String,
     },
     /// A request size is not aligned for direct I/O on the target.
@@ -41,9 +41,9 @@ pub enum RunError {
         "`{source_name}` has requests of {size}: give a multiple of {alignment}, the target's alignment"
     )]
     SizeUnaligned {
-        /// The source.
+        /// The name of the source.
         source_name: String,
-        /// Its request size.
+        /// The source's request size.
         size: Bytes,
         /// The target's alignment.
         alignment: Bytes,
@@ -51,9 +51,9 @@ pub enum RunError {
     /// A request size is larger than the backend's buffers.
     #[error("`{source_name}` has requests of {size}, but the backend's buffers hold {size_max}")]
     SizeAboveBuffer {
-        /// The source.
+        /// The name of the source.
         source_name: String,
-        /// Its request size.
+        /// The source's request size.
         size: Bytes,
         /// The buffers' size.
         size_max: Bytes,
@@ -63,14 +63,14 @@ pub enum RunError {
         "no request of {size} fits into the range of `{source_name}` on a target of {capacity}: use a larger target, a wider range or smaller requests"
     )]
     PlaceTooSmall {
-        /// The source.
+        /// The name of the source.
         source_name: String,
-        /// Its request size.
+        /// The source's request size.
         size: Bytes,
         /// The target's size.
         capacity: Bytes,
     },
-    /// The policy may dispatch more requests than the backend can hold.
+    /// The policy can dispatch more requests than the backend can hold.
     #[error(
         "the drive has a depth of {depth}, but the backend holds {in_flight_max} requests at once"
     )]
@@ -80,16 +80,16 @@ pub enum RunError {
         /// The number of requests that the backend can hold.
         in_flight_max: u32,
     },
-    /// The run would release nothing.
+    /// The run's length is zero.
     #[error("a run of length 0 releases nothing: give at least one job or a duration")]
     LengthZero,
-    /// The last release is beyond the end of time.
+    /// The last release is later than the largest representable time.
     #[error("`{source_name}` may release its last job after more than 584 years: give fewer jobs")]
     LengthBeyondTime {
-        /// The source.
+        /// The name of the source.
         source_name: String,
     },
-    /// The policy needs facts about the drive that are not known.
+    /// The policy cannot be built, for example because a fact about the drive is not known.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
     /// The backend failed during the run.

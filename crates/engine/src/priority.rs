@@ -2,28 +2,30 @@
 //! Determines whether a real device gets the priority that `rtio-priority` gives its requests.
 //!
 //! The requests carry the kernel's I/O class "real time". Whether the device gets the class depends
-//! on the driver: for libata, sysfs shows it; for other drivers, nothing does. Bounds rely on the
+//! on the driver. For libata, sysfs shows it; other drivers do not report it. Bounds rely on the
 //! class only if the device gets it.
 
 use tidegate_analysis::{Assessment, assess};
 use tidegate_device::io_priority;
 use tidegate_model::{Contracts, PolicyName, Premise, PremiseCode, Workload};
 
-/// Whether the device gets the priority.
+/// Whether the device gets the requests' priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// No policy uses it, or the kernel does not let this process use it.
+    /// No policy uses priority, or the kernel does not let this process use it.
     NotSent,
-    /// It is sent, and whether the device gets it is unknown.
+    /// Requests carry a priority, and whether the device gets it is unknown.
     Unknown,
-    /// It is sent, but the driver's switch for it is off, so the device does not get it.
+    /// Requests carry a priority, but the driver's switch for it is off, so the device does not get
+    /// it.
     SwitchedOff,
-    /// The device gets it.
+    /// Requests carry a priority, and the device gets it.
     Honoured,
 }
 
 impl Priority {
-    /// Returns the state for a device with that switch; `is_asked`: whether a policy uses priority.
+    /// Returns the state for a device with this driver switch; `is_asked` says whether a policy
+    /// uses priority.
     pub fn found(is_asked: bool, ncq_priority: Option<bool>) -> Self {
         Self::of(is_asked && io_priority::is_permitted(), ncq_priority)
     }
@@ -37,12 +39,12 @@ impl Priority {
         }
     }
 
-    /// Returns whether requests carry it.
+    /// Returns whether requests carry a priority.
     pub const fn is_sent(self) -> bool {
         !matches!(self, Self::NotSent)
     }
 
-    /// Returns whether a bound may rely on it.
+    /// Returns whether bounds can rely on the priority.
     pub const fn is_honoured(self) -> bool {
         matches!(self, Self::Honoured)
     }
@@ -57,7 +59,8 @@ impl Priority {
         assess(&Workload { contracts, ..workload.clone() }, policy)
     }
 
-    /// Returns why no bound relies on it; `None` if the device gets the priority.
+    /// Returns the premise that says why no bound relies on the priority; `None` if the device gets
+    /// it.
     pub fn premise(self) -> Option<Premise> {
         let why = match self {
             Self::NotSent => &*format!(

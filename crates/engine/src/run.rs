@@ -2,10 +2,10 @@
 //! A run against a real target: checked, observed, and cancellable.
 //!
 //! # How it waits
-//! The thread blocks until a completion or the next release, and does not spin: spinning before
-//! each release uses up a core, starves other threads under a real-time priority, and hides from
-//! the results what an application would experience. Without a real-time priority the kernel may
-//! wake the thread up to 50 us late to save wake-ups (timer slack), and later if the processors are
+//! The thread blocks until a completion or the next release, and does not spin. Spinning before
+//! each release would use up a core, starve other threads under a real-time priority, and hide
+//! delays that an application would experience. Without a real-time priority the kernel can wake
+//! the thread up to 50 us late to save wake-ups (timer slack), and later if the processors are
 //! busy. In both cases the lateness is part of the response times and is also reported separately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,11 +42,11 @@ pub struct DeviceRun {
 ///
 /// # Errors
 /// [`RunError`]: before the start if the target does not allow the workload; later only if the
-/// backend fails. Requests that fail are counted and stop nothing.
+/// backend fails. Failed requests are counted, and the run continues.
 ///
 /// # Panics
 /// If the policy breaks its protocol, for example by leaving a job waiting on an idle device
-/// without an instant to be asked again.
+/// without an instant for its next decision.
 pub fn run<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     access: Option<Box<dyn AccessTime>>,

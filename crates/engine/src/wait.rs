@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The wait of a thread that serves sockets and can be woken.
+//! The wait of a thread that serves sockets and that other threads can wake.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidegate_device::Waker;
 
-/// Blocks until a wake-up, one of the events, a signal, or `until`. The caller checks everything,
-/// however the wait ended.
+/// Blocks until a wake-up, one of the events, a signal, or `until`. Afterwards the caller must
+/// check for all of these.
 pub(crate) fn wait_for<'a>(
     waker: &'a Waker,
     events: impl Iterator<Item = (BorrowedFd<'a>, PollFlags)>,
@@ -16,7 +16,7 @@ pub(crate) fn wait_for<'a>(
 ) {
     let mut polled = vec![PollFd::new(waker, PollFlags::IN)];
     polled.extend(events.map(|(socket, flags)| PollFd::from_borrowed_fd(socket, flags)));
-    // One nanosecond more, so that a deadline has passed when the thread wakes.
+    // One nanosecond is added so that a deadline has passed when the thread wakes.
     let time = until.saturating_duration_since(Instant::now()) + Duration::from_nanos(1);
     let time = if waker.prepare_to_sleep() { time } else { Duration::ZERO };
     let timeout = Timespec {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads and writes numbers in network byte order, which the protocol uses.
 
-/// The unread rest of a message; a read returns `None` if the rest is too short.
+/// The part of a message that has not been read yet. A read returns `None` if this part is too
+/// short.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 
@@ -47,7 +48,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends numbers.
+/// Appends numbers to a buffer.
 pub(crate) trait Writer {
     fn put_u16(&mut self, number: u16);
     fn put_u32(&mut self, number: u32);
@@ -68,7 +69,7 @@ impl Writer for Vec<u8> {
     }
 }
 
-/// Returns a length as the protocol writes it.
+/// Converts a length to the type that the protocol uses.
 pub(crate) fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).expect("messages of this program are short")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A client on any stream: it submits requests and takes replies in the order of their arrival.
+//! A client on any stream. It submits requests and takes replies in the order in which they arrive.
 //!
 //! Replies are buffered; requests are not. A client that submits many writes without taking replies
 //! can deadlock with the server: limit the number of outstanding requests.
@@ -21,13 +21,13 @@ pub use handshake::list;
 pub use load::{Load, Loaded};
 pub use stream::Stream;
 
-/// The size of the read buffer.
+/// The size of the read buffer in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The largest error chunk that a client accepts.
+/// The largest error chunk in bytes that a client accepts.
 const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
-/// Why a client cannot continue.
+/// The reason why a client cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -39,7 +39,7 @@ pub enum ClientError {
     Refused {
         /// The protocol's number of the refusal.
         code: u32,
-        /// The server's text.
+        /// The server's explanation.
         text: String,
     },
     /// The server breaks the protocol.
@@ -50,13 +50,13 @@ pub enum ClientError {
 /// A request to a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission<'a> {
-    /// The command's number, of [`wire`].
+    /// The command's number, as defined in [`wire`].
     pub command: u16,
     /// The command's flags, as defined in [`wire`].
     pub flags: u16,
-    /// The first byte.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// The number of bytes.
+    /// The length in bytes.
     pub length: u64,
     /// The data of a write.
     pub payload: &'a [u8],
@@ -70,7 +70,7 @@ pub type Extent = (u64, u64);
 pub struct Reply {
     /// The request's number, as [`Client::submit`] returned it.
     pub cookie: u64,
-    /// Whether the server executed it.
+    /// Whether the server executed the request.
     pub result: Result<(), Failure>,
     /// The data of a read.
     pub data: Vec<u8>,
@@ -97,14 +97,15 @@ pub struct Client<S> {
     description: String,
     next_cookie: u64,
     outstanding: HashMap<u64, Outstanding>,
-    /// The memory of the next request; `spare` holds the memory of replies that were given back.
+    /// The memory of the next request (`scratch`), and the memory of replies that the caller has
+    /// returned (`spare`).
     scratch: Vec<u8>,
     spare: Vec<Vec<u8>>,
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Negotiates the export of that name, and the dialect: `wanted`, as far as the server supports
-    /// it.
+    /// Negotiates the export called `export`, and the dialect: `wanted`, as far as the server
+    /// supports it.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -136,7 +137,7 @@ impl<S: Read + Write> Client<S> {
         self.flags
     }
 
-    /// Returns the limits on the sizes of requests, if the server stated them.
+    /// Returns the limits on the sizes of requests; `None` if the server did not state them.
     pub fn block(&self) -> Option<BlockSizes> {
         self.block
     }
@@ -146,12 +147,12 @@ impl<S: Read + Write> Client<S> {
         &self.name
     }
 
-    /// Returns the server's sentence about the export; empty if it says nothing.
+    /// Returns the server's description of the export; empty if there is none.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Returns the agreed dialect.
+    /// Returns the negotiated dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -161,12 +162,12 @@ impl<S: Read + Write> Client<S> {
         self.stream.get_mut()
     }
 
-    /// Returns the number of requests without a reply.
+    /// Returns the number of outstanding requests.
     pub fn outstanding(&self) -> usize {
         self.outstanding.len()
     }
 
-    /// Sends a request and does not wait; returns its number.
+    /// Sends a request without waiting for its reply; returns the request's number.
     ///
     /// # Errors
     /// If the connection fails.
@@ -205,7 +206,7 @@ impl<S: Read + Write> Client<S> {
         Ok(cookie)
     }
 
-    /// Takes the next reply, of any outstanding request.
+    /// Takes the next reply, which can belong to any outstanding request.
     ///
     /// # Errors
     /// [`ClientError`] if the connection fails or the server breaks the protocol.
@@ -223,7 +224,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Gives a reply's memory back for later reads.
+    /// Returns a reply's memory, which later reads then use.
     pub fn recycle(&mut self, mut reply: Reply) {
         reply.data.clear();
         self.spare.push(reply.data);
@@ -343,7 +344,7 @@ impl<S: Read + Write> Client<S> {
     /// write succeeds.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// The same as [`Self::read`].
     pub fn write(
         &mut self,
         offset: u64,
@@ -355,20 +356,20 @@ impl<S: Read + Write> Client<S> {
         Ok(self.call(&Submission { command, flags, offset, length, payload })?.result)
     }
 
-    /// Makes completed writes durable.
+    /// Makes all completed writes durable.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// The same as [`Self::read`].
     pub fn flush(&mut self) -> Result<Result<(), Failure>, ClientError> {
         let command = wire::CMD_FLUSH;
         let flush = Submission { command, flags: 0, offset: 0, length: 0, payload: &[] };
         Ok(self.call(&flush)?.result)
     }
 
-    /// Executes a command on a range that moves no data: trim, zeroes, block status.
+    /// Executes a command that transfers no data on a range: trim, zeroes, block status.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// The same as [`Self::read`].
     pub fn on_range(
         &mut self,
         command: u16,
@@ -391,7 +392,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// Returns the range of the request's data that the chunk fills.
+/// Returns the part of the request's data that the chunk fills.
 fn range_of(of: &Outstanding, at: u64, count: u64) -> Result<std::ops::Range<usize>, ClientError> {
     let range = || {
         let begin = usize::try_from(at.checked_sub(of.offset)?).ok()?;

@@ -6,7 +6,7 @@ use crate::wire;
 /// The limits on the sizes of requests, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// Offsets and lengths are multiples of it; a power of two.
+    /// The alignment: offsets and lengths are multiples of it; a power of two.
     pub minimum: u32,
     /// The size that the server serves fastest; a power of two.
     pub preferred: u32,
@@ -17,29 +17,29 @@ pub struct BlockSizes {
 /// An export as a client sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportInfo {
-    /// The name.
+    /// The export's name.
     pub name: String,
-    /// A sentence for people; may be empty.
+    /// A description for people; can be empty.
     pub description: String,
     /// The size in bytes.
     pub size: u64,
     /// The limits on the sizes of requests.
     pub block: BlockSizes,
-    /// Whether it refuses writes.
+    /// Whether the export refuses writes.
     pub is_read_only: bool,
-    /// Whether trims may have an effect.
+    /// Whether trims can have an effect.
     pub can_trim: bool,
-    /// Whether the store is known to rotate.
+    /// Whether the store is known to be a rotating disk.
     pub is_rotational: bool,
 }
 
 impl ExportInfo {
-    /// Returns the transmission flags; reads in one piece are offered only if replies are
+    /// Returns the transmission flags. Reads in one piece are offered only if replies are
     /// structured.
     pub fn flags(&self, is_structured: bool) -> u16 {
         let when = |condition: bool, flag: u16| if condition { flag } else { 0 };
         let is_writable = !self.is_read_only;
-        // One connection's flush covers the writes that the others completed.
+        // A flush on one connection covers the writes that completed on the others.
         wire::FLAG_HAS_FLAGS
             | wire::FLAG_CAN_MULTI_CONN
             | when(self.is_read_only, wire::FLAG_READ_ONLY)
@@ -51,11 +51,11 @@ impl ExportInfo {
     }
 }
 
-/// A line of the list of exports.
+/// An entry in the list of exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// The name.
+    /// The export's name.
     pub name: String,
-    /// A sentence for people; may be empty.
+    /// A description for people; can be empty.
     pub description: String,
 }

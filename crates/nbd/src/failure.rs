@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The protocol's errors.
 
-/// Why a request failed, as the protocol states it. The protocol has no other errors.
+/// The reason why a request failed, as the protocol states it. The protocol has no other errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
 pub enum Failure {
-    /// Writing to a read-only export.
+    /// The request would write to a read-only export.
     #[error("not permitted")]
     NotPermitted = 1,
-    /// The store failed.
+    /// The store reported an error.
     #[error("input/output error")]
     Io = 5,
-    /// There is no memory.
+    /// The server has no memory for the request.
     #[error("out of memory")]
     NoMemory = 12,
-    /// The request is wrong.
+    /// The request is invalid.
     #[error("invalid request")]
     Invalid = 22,
     /// There is no space, or the range ends beyond the export.
@@ -23,7 +23,7 @@ pub enum Failure {
     /// The request is too large to be answered in one piece.
     #[error("too large for one piece")]
     Overflow = 75,
-    /// The server cannot do that, or not fast.
+    /// The server cannot do this, or cannot do it fast.
     #[error("not supported")]
     NotSupported = 95,
     /// The server is ending, or the export was removed.
@@ -32,12 +32,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns the number on the wire.
+    /// Returns the protocol's number for the failure.
     pub fn code(self) -> u32 {
         self as u32
     }
 
-    /// Returns the failure of that number. An unknown number counts as [`Self::Invalid`], as the
+    /// Returns the failure with this number. An unknown number counts as [`Self::Invalid`], as the
     /// protocol demands.
     pub fn of_code(code: u32) -> Self {
         match code {
@@ -52,8 +52,8 @@ impl Failure {
         }
     }
 
-    /// Returns the failure for an error number of Linux. The protocol has few numbers; an error
-    /// that it lacks is the store's, because requests are checked before they reach the store.
+    /// Returns the failure for an error number of Linux. An error for which the protocol has no
+    /// number is the store's, because requests are checked before they reach the store.
     pub fn of_errno(errno: i32) -> Self {
         const QUOTA: i32 = 122;
         const READ_ONLY: i32 = 30;

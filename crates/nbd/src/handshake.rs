@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The handshake on the server's side: fixed newstyle, one option at a time.
+//! The server's side of the handshake: fixed newstyle, one option at a time.
 //!
 //! ```text
 //!   greeting --client flags--> options --GO, EXPORT_NAME--> Step::Enter
 //!                               |  ^  `--ABORT, breach----> Step::End
 //!                               +--+-- STARTTLS: Step::StartTls, then the options begin again
 //! ```
-//! The caller sends [`Handshake::output`] completely before it calls [`Handshake::step`] again, so
-//! a client that asks and does not read has at most the replies to one option in memory.
+//! The caller sends [`Handshake::output`] completely before it calls [`Handshake::step`] again. So
+//! a client that sends options and reads no replies has at most the replies to one option in
+//! memory.
 
 use crate::bytes::{Reader, Writer as _, length};
 use crate::export::{ExportInfo, Listed};
 use crate::meta;
 use crate::wire;
 
-/// The largest data of one option; a longer one ends the handshake.
+/// The largest data of one option in bytes; a longer option ends the handshake.
 const OPTION_BYTES_MAX: usize = 4 * wire::NAME_BYTES_MAX;
 
 /// The largest number of options in one handshake.
@@ -31,23 +32,23 @@ pub enum Tls {
     On,
 }
 
-/// The formats of requests and replies that server and client agreed on.
+/// The formats of requests and replies that server and client have agreed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dialect {
     /// Reads are answered in chunks.
     pub is_structured: bool,
-    /// Headers are extended; implies structured replies.
+    /// Headers are extended, which implies structured replies.
     pub is_extended: bool,
-    /// The client may ask for `base:allocation`.
+    /// The client can request `base:allocation`.
     pub has_allocation: bool,
 }
 
-/// Why an export cannot be entered.
+/// The reason why a client cannot enter an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unavailable {
     /// No export has this name.
     Unknown,
-    /// It has too many connections.
+    /// The export has too many connections.
     Crowded,
     /// The server is ending.
     Ending,
@@ -55,16 +56,16 @@ pub enum Unavailable {
 
 /// The exports of a server.
 pub trait Catalogue {
-    /// Returns the list.
+    /// Returns the list of exports.
     fn list(&self) -> Vec<Listed>;
 
-    /// Returns the export of that name.
+    /// Returns the export called `name`.
     ///
     /// # Errors
     /// [`Unavailable`].
     fn find(&self, name: &str) -> Result<ExportInfo, Unavailable>;
 
-    /// Returns the export of that name for a connection that enters it. An implementation may
+    /// Returns the export called `name` for a connection that enters it. An implementation can
     /// reserve a slot for the connection.
     ///
     /// # Errors
@@ -77,13 +78,13 @@ pub trait Catalogue {
 /// The next step of a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The output must be sent first, or, if there is none, more bytes are needed.
+    /// The caller must send the output; if there is none, the handshake needs more bytes.
     More,
-    /// After the output is sent, the client begins to encrypt.
+    /// Once the output is sent, the client starts to encrypt.
     StartTls,
-    /// After the output is sent, the client sends requests.
+    /// Once the output is sent, the client sends requests.
     Enter(Box<Entered>),
-    /// After the output is sent, the connection is closed.
+    /// Once the output is sent, the connection must be closed.
     End,
 }
 
@@ -94,32 +95,33 @@ pub struct Entered {
     pub export: ExportInfo,
     /// The agreed formats of requests and replies.
     pub dialect: Dialect,
-    /// The bytes that the client sent after the handshake.
+    /// The bytes that the client sent after the handshake's end.
     pub rest: Vec<u8>,
 }
 
-/// Why a handshake fails without a reply.
+/// The reason why a handshake fails without a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeError {
     /// The client flags are unknown.
     #[error("the client sent unknown flags {flags:#x}")]
     Flags {
-        /// The flags.
+        /// The client flags.
         flags: u32,
     },
-    /// An option does not begin with its magic number.
+    /// An option does not begin with the magic number.
     #[error("an option begins with {found:#018x}, not with IHAVEOPT")]
     Magic {
-        /// Its first eight bytes.
+        /// The option's first eight bytes.
         found: u64,
     },
-    /// There are too many options.
+    /// The client sent too many options.
     #[error("the client sent more than {OPTIONS_MAX} options")]
     Options,
     /// Unencrypted bytes follow the request to encrypt.
     #[error("the client sent unencrypted bytes after STARTTLS")]
     Injected,
-    /// An old client named an export that it cannot have; the protocol has no reply for that.
+    /// A client of the old option `EXPORT_NAME` named an export that it cannot have; the protocol
+    /// has no reply for that.
     #[error("the client asked with EXPORT_NAME for an export that it cannot have")]
     NoExport,
 }
@@ -128,10 +130,10 @@ pub enum HandshakeError {
 #[derive(Debug)]
 pub struct Handshake {
     tls: Tls,
-    /// Whether the client wants no padding; `None` until its flags were read.
+    /// Whether the client wants no padding; `None` until its flags have been read.
     no_zeroes: Option<bool>,
     dialect: Dialect,
-    /// The export for which the context was selected.
+    /// The export for which the client selected the context.
     context_of: Option<Vec<u8>>,
     options: u32,
     input: Vec<u8>,
@@ -139,7 +141,7 @@ pub struct Handshake {
 }
 
 impl Handshake {
-    /// Begins a handshake; the output is the greeting.
+    /// Begins a handshake. Its first output is the greeting.
     pub fn new(tls: Tls) -> Self {
         let mut output = Vec::new();
         output.put_u64(wire::NBDMAGIC);
@@ -156,11 +158,11 @@ impl Handshake {
         }
     }
 
-    /// Continues after [`Step::StartTls`] on the encrypted connection: everything agreed before is
-    /// forgotten, because anyone could have sent it.
+    /// Continues on the encrypted connection after [`Step::StartTls`]. Everything agreed before is
+    /// discarded, because anyone could have sent it.
     ///
     /// # Errors
-    /// [`HandshakeError::Injected`] if the client sent unencrypted bytes after its STARTTLS.
+    /// [`HandshakeError::Injected`] if the client sent unencrypted bytes after its STARTTLS option.
     pub fn encrypted(self) -> Result<Self, HandshakeError> {
         if !self.input.is_empty() {
             return Err(HandshakeError::Injected);
@@ -169,22 +171,22 @@ impl Handshake {
         Ok(Self { no_zeroes, options, output: Vec::new(), ..Self::new(Tls::On) })
     }
 
-    /// Returns the bytes to send; the caller drains what it has sent.
+    /// Returns the bytes to send; the caller removes the bytes that it has sent.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
     }
 
-    /// Returns the number of bytes that it accepts now.
+    /// Returns the number of bytes that [`Self::receive`] accepts now.
     pub fn room(&self) -> usize {
         (OPTION_BYTES_MAX + 16).saturating_sub(self.input.len())
     }
 
-    /// Adds bytes of the client, at most [`Self::room`].
+    /// Adds bytes from the client, at most [`Self::room`].
     pub fn receive(&mut self, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
     }
 
-    /// Handles the next message of the client, if it is complete and the output is empty.
+    /// Handles the client's next message, if it is complete and the output is empty.
     ///
     /// # Errors
     /// [`HandshakeError`] if the connection must be closed without a reply.
@@ -304,7 +306,7 @@ impl Handshake {
         self.reply(wire::OPT_LIST, wire::REP_ACK, b"");
     }
 
-    /// Answers INFO or GO; returns the export if the option succeeded.
+    /// Replies to INFO or GO; returns the export if the option succeeded.
     fn describe(
         &mut self,
         option: u32,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Treats arbitrary bytes as a client: handshake, then requests, cut anywhere.
+//! Treats arbitrary bytes as a client's input: a handshake, then requests, split anywhere.
 //!
-//! Replies are checked with the client half's parser: it must accept the server half's reply as the
-//! reply to that request.
+//! Replies are checked with the client half's parser, which must accept the server half's reply as
+//! the reply to the same request.
 
 use std::io::{self, Read, Write};
 
@@ -12,15 +12,15 @@ use crate::{
     Unavailable,
 };
 
-/// The largest output that a client may cause without reading it.
+/// The largest output in bytes that a client can cause without reading it.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
 
-/// Two exports, one of them read-only.
+/// A catalogue of two exports, one of them read-only.
 #[derive(Debug)]
 pub struct Exports;
 
 impl Exports {
-    /// Returns the export of that name.
+    /// Returns the export called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<ExportInfo> {
         let is_read_only = match name {
@@ -52,12 +52,12 @@ impl Catalogue for Exports {
     }
 }
 
-/// The progress of the connection when the bytes end.
+/// The stage that the connection has reached when the bytes end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reached {
-    /// No option was complete.
+    /// The client completed no option.
     Nothing,
-    /// An export was entered.
+    /// The client entered an export.
     Entered,
     /// A valid request was read.
     Requested,
@@ -127,7 +127,7 @@ pub fn run(bytes: &[u8]) -> Result<Reached, String> {
     }
 }
 
-/// Checks that a request keeps to its export.
+/// Checks that a request stays within its export.
 fn check(session: &Session, request: &crate::Request) -> Result<(), String> {
     let export = session.export();
     let has_range = !matches!(request.command, Command::Flush | Command::Disconnect);
@@ -145,7 +145,8 @@ fn check(session: &Session, request: &crate::Request) -> Result<(), String> {
     Ok(())
 }
 
-/// A server in memory: a stream whose reads return the server's replies to what was written.
+/// A server in memory, as a stream: its reads return the server's replies to the bytes that were
+/// written.
 #[derive(Debug)]
 pub struct Memory {
     handshake: Option<Handshake>,
@@ -210,7 +211,7 @@ impl Memory {
                 let (begin, count) = (index(request.offset), index(request.length));
                 match request.command {
                     Command::Read { .. } => {
-                        // In two chunks, if that is allowed.
+                        // The data is sent in two chunks, if that is allowed.
                         let half = if session.dialect.is_structured { count / 2 } else { 0 };
                         if half > 0 {
                             session.put_data_head(

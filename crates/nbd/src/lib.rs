@@ -5,13 +5,14 @@
 //!   server: Handshake --Step::Enter--> Session: parse requests, encode replies
 //!   client: Client::connect ---------> submit requests, take replies
 //! ```
-//! Of a client's input, the server half never stores more than one option. The client half blocks
-//! on any stream; tests, benchmarks and `tidegate nbd` use it.
+//! The server half never stores more than one option of a client's input. The client half blocks on
+//! any stream; tests, benchmarks and `tidegate nbd` use it.
 //!
 //! # Source
-//! <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>. Supported: fixed newstyle,
-//! structured replies, extended headers, TLS negotiation, `base:allocation`. Not supported:
-//! oldstyle, `NBD_CMD_CACHE`, `NBD_CMD_RESIZE`, filters of block status.
+//! The specification is <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>.
+//! Supported: fixed newstyle, structured replies, extended headers, TLS negotiation,
+//! `base:allocation`. Not supported: oldstyle, `NBD_CMD_CACHE`, `NBD_CMD_RESIZE`, filters of block
+//! status.
 
 mod bytes;
 pub mod client;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Metadata contexts: the server has one, `base:allocation`.
+//! Metadata contexts, of which the server has one: `base:allocation`.
 
 use crate::bytes::Reader;
 
 /// The name of the only context.
 pub(crate) const ALLOCATION: &str = "base:allocation";
 
-/// The number by which replies refer to the context.
+/// The number that identifies the context in replies.
 pub(crate) const ALLOCATION_ID: u32 = 1;
 
 /// The largest number of queries in one option.
 const QUERIES_MAX: u32 = 256;
 
-/// A client's query: the export's name, and whether it wants the context.
+/// A client's query: the export's name, and whether the client wants the context.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Query<'a> {
     pub(crate) export: &'a [u8],
     pub(crate) wants_allocation: bool,
 }
 
-/// Reads the data of a list or set option; `None` if it is malformed. In a list option, no query at
-/// all or the query `base:` selects the context too.
+/// Reads the data of a list or set option; `None` if it is malformed. In a list option, an empty
+/// list of queries or the query `base:` selects the context too.
 pub(crate) fn read(data: &[u8], is_list: bool) -> Option<Query<'_>> {
     let mut reader = Reader::new(data);
     let export = reader.text()?;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Encodes replies.
 //!
-//! A read is answered with chunks if replies are structured, and a block status always. Other
-//! commands get simple replies, which are shorter and always allowed, unless headers are extended.
+//! A read is answered with chunks if replies are structured, and a block status is always answered
+//! with a chunk. Other commands get simple replies, which are shorter and always allowed, unless
+//! headers are extended.
 
 use crate::bytes::{Writer as _, length};
 use crate::failure::Failure;
@@ -11,11 +12,11 @@ use crate::request::{Command, Request};
 use crate::session::{Refused, Session};
 use crate::wire;
 
-/// The length of an error chunk's text: it has none, because the number is sufficient.
+/// The length of an error chunk's text, which is empty because the error number is sufficient.
 const NO_MESSAGE: u16 = 0;
 
 impl Session {
-    /// Appends the reply to a request that succeeded and returns no data.
+    /// Appends the reply to a request that succeeded without returning data.
     pub fn put_done(&self, out: &mut Vec<u8>, request: &Request) {
         if self.dialect.is_extended {
             self.put_chunk(out, request, wire::REPLY_TYPE_NONE, true, 0);
@@ -43,7 +44,7 @@ impl Session {
         }
     }
 
-    /// Appends the status of a range: allocated, and not known to read as zero.
+    /// Appends the status of a range, which is always: allocated, and not known to read as zero.
     pub fn put_allocated(&self, out: &mut Vec<u8>, request: &Request) {
         if self.dialect.is_extended {
             self.put_chunk(out, request, wire::REPLY_TYPE_BLOCK_STATUS_EXT, true, 24);
@@ -54,7 +55,7 @@ impl Session {
         } else {
             self.put_chunk(out, request, wire::REPLY_TYPE_BLOCK_STATUS, true, 12);
             out.put_u32(ALLOCATION_ID);
-            // A compact header cannot state a longer range.
+            // A compact header cannot state a longer range, so the length is capped.
             out.put_u32(u32::try_from(request.length).unwrap_or(u32::MAX));
             out.put_u32(0);
         }

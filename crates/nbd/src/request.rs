@@ -4,23 +4,23 @@
 /// The command of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Returns data; `is_one_piece`: in one chunk or not at all.
+    /// Reads data.
     Read {
         /// The reply must be one chunk.
         is_one_piece: bool,
     },
-    /// Stores the payload that follows.
+    /// Stores the payload that follows the header.
     Write,
     /// Makes completed writes durable.
     Flush,
-    /// Gives up the data of a range.
+    /// Discards the data of a range.
     Trim,
-    /// Writes zeroes; `may_deallocate`: the client accepts a hole.
+    /// Writes zeroes.
     WriteZeroes {
         /// The client accepts a hole.
         may_deallocate: bool,
     },
-    /// Asks which parts of a range are allocated.
+    /// Queries which parts of a range are allocated.
     BlockStatus,
     /// Ends the session without a reply.
     Disconnect,
@@ -33,16 +33,16 @@ pub struct Request {
     pub command: Command,
     /// Whether the reply must wait until the data is on the medium.
     pub is_durable: bool,
-    /// The client's name for the request.
+    /// The number with which the client identifies the request.
     pub cookie: u64,
-    /// The first byte of the export.
+    /// The offset of the first byte in the export.
     pub offset: u64,
-    /// The number of bytes, not zero if the command has a range.
+    /// The number of bytes; not zero if the command has a range.
     pub length: u64,
 }
 
 impl Request {
-    /// Returns the number of bytes that follow the header.
+    /// Returns the number of payload bytes that follow the header.
     pub fn payload(&self) -> u64 {
         if self.command == Command::Write { self.length } else { 0 }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The transmission phase of one connection, on the server's side: parses and checks requests.
+//! The server's side of the transmission phase of one connection: parses and checks requests.
 
 use crate::bytes::Reader;
 use crate::export::ExportInfo;
@@ -8,26 +8,27 @@ use crate::handshake::Dialect;
 use crate::request::{Command, Request};
 use crate::wire;
 
-/// The largest payload that is skipped to answer a wrong request; a larger one ends the connection.
+/// The largest payload in bytes that the server skips to reply to a wrong request; a larger one
+/// ends the connection.
 const SKIPPED_BYTES_MAX: u64 = 64 << 20;
 
-/// The meaning of a client's next bytes.
+/// The meaning of the client's next bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed {
     /// The header is not complete.
     Incomplete,
-    /// A request; its header has this many bytes, and its payload follows.
+    /// A valid request, which its payload follows.
     Request {
         /// The request.
         request: Request,
-        /// The header's size.
+        /// The header's size in bytes.
         header: usize,
     },
     /// A wrong request, to be answered with this failure once its payload is skipped.
     Refused {
         /// The request's cookie and offset, and the failure, for the reply.
         refused: Refused,
-        /// The header's size.
+        /// The header's size in bytes.
         header: usize,
         /// The number of bytes to skip after the header.
         payload: u64,
@@ -37,30 +38,31 @@ pub enum Parsed {
 /// A request that is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
-    /// The client's name for the request.
+    /// The number with which the client identifies the request.
     pub cookie: u64,
-    /// The first byte of its range.
+    /// The offset of the range's first byte.
     pub offset: u64,
-    /// Whether it is a read or a block status: these are answered in chunks if replies are
+    /// Whether the request is a read or a block status, which are answered in chunks if replies are
     /// structured.
     pub is_read: bool,
-    /// Why.
+    /// The error to report in the reply.
     pub failure: Failure,
 }
 
-/// Why a connection cannot continue: the next request's start is unknown or too far away.
+/// The reason why a connection cannot continue: the next request's start is unknown or too far
+/// away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
-    /// The header does not begin with its magic number.
+    /// A header does not begin with the magic number.
     #[error("a request begins with {found:#010x}, not with a request's magic number")]
     Magic {
-        /// Its first four bytes.
+        /// The header's first four bytes.
         found: u32,
     },
-    /// The payload is too large to be skipped.
+    /// The payload is too large to skip.
     #[error("a request has a payload of {payload} bytes, which no server accepts")]
     Payload {
-        /// The payload's size.
+        /// The payload's size in bytes.
         payload: u64,
     },
 }
@@ -72,7 +74,7 @@ pub struct Session {
     export: ExportInfo,
 }
 
-/// A header as it is on the wire.
+/// The fields of a header as the client sent them.
 struct Raw {
     flags: u16,
     command: u16,
@@ -82,7 +84,7 @@ struct Raw {
 }
 
 impl Session {
-    /// Makes the session of an export that was negotiated in this dialect.
+    /// Makes the session of an export that was negotiated in `dialect`.
     pub fn new(export: ExportInfo, dialect: Dialect) -> Self {
         Self { dialect, export }
     }
@@ -97,7 +99,7 @@ impl Session {
         self.dialect.is_structured
     }
 
-    /// Returns the size of a request header.
+    /// Returns the size of a request header in bytes.
     pub fn header_bytes(&self) -> usize {
         if self.dialect.is_extended { wire::EXTENDED_REQUEST_BYTES } else { wire::REQUEST_BYTES }
     }
@@ -167,7 +169,7 @@ impl Session {
             }
         }
         self.check_range(&request)?;
-        // Zeroing is a write of zeroes, which is never fast.
+        // Zeroing writes zeroes, so it is never fast.
         if flags & wire::CMD_FLAG_FAST_ZERO != 0 {
             return Err(Failure::NotSupported);
         }
@@ -185,13 +187,13 @@ impl Session {
         if offset.checked_add(length).is_none_or(|end| end > self.export.size) {
             return Err(if is_write { Failure::NoSpace } else { Failure::Invalid });
         }
-        // The extent that a block status describes may begin anywhere.
+        // A block status can begin at any offset.
         let is_aligned = offset.is_multiple_of(block) && length.is_multiple_of(block);
         let is_fine = is_aligned || command == Command::BlockStatus;
         if is_fine { Ok(()) } else { Err(Failure::Invalid) }
     }
 
-    /// Returns the command of that number, and the flags that it has besides `FUA`.
+    /// Returns the command with this number, and the flags that it allows besides `FUA`.
     fn command(&self, number: u16, flags: u16) -> Result<(Command, u16), Failure> {
         Ok(match number {
             wire::CMD_READ => {

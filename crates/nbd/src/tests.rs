@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: each half understands the other in every dialect, and the server half survives every
-//! client. Method: a server in memory; arbitrary bytes, cut anywhere; the specification's layouts.
+//! client. Method: a server in memory; arbitrary bytes, split anywhere; the specification's
+//! layouts.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -94,7 +95,7 @@ fn option(number: u32, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a server that got the client's flags and then these bytes.
+/// Returns a server that has received the client's flags and then `bytes`.
 fn server(tls: Tls, flags: u32, bytes: &[u8]) -> Handshake {
     let mut handshake = Handshake::new(tls);
     assert_eq!(&handshake.output()[..8], b"NBDMAGIC");
@@ -105,7 +106,7 @@ fn server(tls: Tls, flags: u32, bytes: &[u8]) -> Handshake {
     handshake
 }
 
-/// Returns the kind of the only reply.
+/// Returns the kind of the only reply in the output.
 fn kind(handshake: &mut Handshake) -> u32 {
     let output = std::mem::take(handshake.output());
     u32::from_be_bytes(output[12..16].try_into().unwrap())
@@ -173,8 +174,8 @@ proptest! {
         prop_assert!(harness::run(&bytes).is_ok());
     }
 
-    /// Goal: bytes that begin like a client's session reach the stage of requests, however they are
-    /// split.
+    /// Goal: bytes that begin like a client's session reach the transmission phase, however they
+    /// are split.
     #[test]
     fn arbitrary_requests_keep_to_their_export(
         cut in 0_u8..64,
@@ -204,7 +205,7 @@ proptest! {
     }
 }
 
-/// A server that can reply with a cookie that no request has, which breaks the protocol.
+/// A server that can break the protocol by replying with a cookie that no request has.
 #[derive(Default)]
 struct UnnamedReplies {
     server: Memory,
@@ -215,7 +216,7 @@ impl Read for UnnamedReplies {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.server.read(bytes)?;
         if self.is_confused && count > 0 {
-            // The last byte of the cookie.
+            // Changes the last byte of the cookie.
             bytes[wire::SIMPLE_REPLY_BYTES - 1] ^= 0x80;
         }
         Ok(count)

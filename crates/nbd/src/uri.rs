@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The address of an export as people write it.
+//! The address of an export in the form that people write.
 //!
 //! # Source
-//! <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/uri.md>, without TLS and vsock.
+//! The format is that of <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/uri.md>,
+//! without TLS and vsock.
 
 use std::path::PathBuf;
 
-/// The port of NBD.
+/// The default port of NBD.
 const PORT: u16 = 10_809;
 
-/// Where a server listens.
+/// The address at which a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// A socket in the file system.
@@ -26,7 +27,7 @@ pub enum Address {
 /// The address of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uri {
-    /// Where the server listens.
+    /// The address at which the server listens.
     pub address: Address,
     /// The export's name; empty for the default export.
     pub export: String,
@@ -40,13 +41,13 @@ pub enum UriError {
         "an address begins with nbd:// or nbd+unix:///, for example nbd+unix:///NAME?socket=PATH"
     )]
     Scheme,
-    /// The client half does not encrypt.
+    /// The address requires encryption, which the client half does not support.
     #[error("this client does not encrypt; nbdinfo and nbdcopy open nbds:// addresses")]
     Encrypted,
     /// The address of a Unix socket lacks the socket's path.
     #[error("nbd+unix:///NAME needs ?socket=PATH")]
     NoSocket,
-    /// The host or the port is wrong.
+    /// The host or the port is invalid.
     #[error("`{0}` is not HOST or HOST:PORT")]
     Host(String),
     /// A percent sign is not followed by two hexadecimal digits, or the result is not UTF-8.

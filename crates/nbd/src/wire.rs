@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The protocol's numbers, by their names in its specification.
+//! The protocol's numbers, with the names of its specification.
 #![expect(missing_docs, reason = "the specification explains each number under its name")]
 
 pub const NBDMAGIC: u64 = 0x4e42_444d_4147_4943;
@@ -78,18 +78,18 @@ pub const REPLY_TYPE_BLOCK_STATUS_EXT: u16 = 6;
 pub const REPLY_TYPE_ERROR: u16 = (1 << 15) + 1;
 pub const REPLY_TYPE_ERROR_OFFSET: u16 = (1 << 15) + 2;
 
-/// The size of a compact request header.
+/// The size of a compact request header in bytes.
 pub const REQUEST_BYTES: usize = 28;
-/// The size of an extended request header.
+/// The size of an extended request header in bytes.
 pub const EXTENDED_REQUEST_BYTES: usize = 32;
-/// The size of a simple reply.
+/// The size of a simple reply in bytes.
 pub const SIMPLE_REPLY_BYTES: usize = 16;
-/// The size of a structured reply's header.
+/// The size of a structured reply's header in bytes.
 pub const STRUCTURED_REPLY_BYTES: usize = 20;
-/// The size of an extended reply's header.
+/// The size of an extended reply's header in bytes.
 pub const EXTENDED_REPLY_BYTES: usize = 32;
 
-/// The longest name of an export and of a context, in bytes.
+/// The longest name of an export or a context, in bytes.
 pub const NAME_BYTES_MAX: usize = 4096;
-/// The largest request that a client may send without having negotiated block sizes, in bytes.
+/// The largest request, in bytes, that a client can send without having negotiated block sizes.
 pub const REQUEST_BYTES_MAX: u32 = 32 << 20;

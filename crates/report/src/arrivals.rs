@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Describes in one line how jobs arrive. Tasks whose jobs arrive once per period, and which the
-//! policy sees at once, are left out.
+//! Describes in one line how jobs arrive. Tasks are left out if their jobs arrive once per period
+//! and the policy sees each job immediately.
 
 use tidegate_model::{Arrivals, Task, Workload};
 
 use crate::page::{Page, printable};
 
-/// Writes the tasks whose jobs the policy may see later than they arrive.
+/// Writes the tasks for which the policy can see jobs later than they arrive.
 pub(crate) fn write_jitter(workload: &Workload, page: &mut Page) {
     let of_task = |task: &Task| (!task.jitter.is_zero()).then(|| task.jitter.to_string());
     if let Some(jitter) = of_entries(workload, of_task) {
@@ -15,7 +15,7 @@ pub(crate) fn write_jitter(workload: &Workload, page: &mut Page) {
     }
 }
 
-/// Says how tasks arrive in a simulation or run; `None` if all arrive once per period.
+/// Describes how tasks arrive in a simulation or run; `None` if all arrive once per period.
 pub fn arrivals(workload: &Workload) -> Option<String> {
     let of_task = |task: &Task| {
         let arrivals = match task.arrivals {

@@ -19,39 +19,39 @@ use crate::tune::{Extent, TuneReport, TunedSetting, write_settings};
 const PROVIDED: &str = "the drive stays within its times, and the target's worker within `submit` below [host]; \
                         `tidegate status` compares both with what it sees";
 
-/// A way that was considered, and the reasons against it.
+/// A way of attaching that was considered, with the reasons against it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Considered {
-    /// The way.
+    /// The way of attaching.
     pub way: Way,
-    /// Why it cannot be taken; empty if it can.
+    /// The reasons why it cannot be taken; empty if it can.
     pub reasons: Vec<String>,
 }
 
 /// The parts of a report on a mapping of the kernel target.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapped<'a> {
-    /// The workload.
+    /// The workload that is attached.
     pub workload: &'a Workload,
-    /// Its assessment.
+    /// The assessment of the workload.
     pub assessment: &'a Assessment,
     /// The contracts in the table line.
     pub contracts: &'a [Contract],
     /// The name of the mapping.
     pub name: &'a str,
-    /// The mapping's table.
+    /// The mapping's table, as a line of text.
     pub table: &'a str,
     /// The commands that create the mapping.
     pub commands: &'a [String],
-    /// The settings of the disk below.
+    /// The settings of the disk below the mapping.
     pub settings: &'a [Setting],
     /// The files of an installation.
     pub files: &'a [NewFile],
-    /// The units with contracts.
+    /// The units that have contracts.
     pub units: &'a [String],
     /// The causes of delay that the guarantee does not cover on this disk.
     pub not_covered: &'a [String],
-    /// How far the command went.
+    /// Whether the command only showed changes, made them, or installed them.
     pub extent: Extent,
 }
 
@@ -80,13 +80,13 @@ struct MappedReport<'a> {
     extent: Extent,
 }
 
-/// A disk with the way in which a workload's deadlines are kept on it.
+/// A disk, and the way in which a workload's deadlines are kept on it.
 #[derive(Debug, Serialize)]
 pub struct AttachReport<'a> {
     device: &'a str,
     /// The way that was taken; `None` if none is possible.
     via: Option<Way>,
-    /// Whether the way was asked for.
+    /// Whether the user requested the way.
     is_asked: bool,
     ways: &'a [Considered],
     kernel: Option<MappedReport<'a>>,
@@ -111,7 +111,7 @@ impl<'a> AttachReport<'a> {
         Self { via: Some(Way::Kernel), kernel: Some(MappedReport::of(mapped)), ..self }
     }
 
-    /// Writes why the way was taken, and why those before it were not.
+    /// Writes why this way was taken, and why the ways before it were not.
     fn write_ways(&self, page: &mut Page) {
         if let Some(via) = self.via {
             let is_only = self.ways.len() == 1;
@@ -213,7 +213,7 @@ impl<'a> MappedReport<'a> {
         }
     }
 
-    /// Writes the commands that are left to the administrator.
+    /// Writes the commands that the administrator must still run.
     fn write_to_do(&self, page: &mut Page) {
         match self.extent {
             Extent::Shown => {}

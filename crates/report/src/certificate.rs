@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The certificate of a verdict: all numbers that it follows from, for `tidegate verify`, which
-//! shares no code with the analysis.
+//! The certificate of a verdict: all numbers from which the verdict follows, for `tidegate verify`,
+//! which shares no code with the analysis.
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf, response_limit};
@@ -12,7 +12,7 @@ use crate::origin::Origin;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// Why a verdict has no certificate.
+/// The reason why a verdict has no certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoCertificate {
@@ -22,23 +22,23 @@ pub enum NoCertificate {
     /// The policy's verdicts have no certificates.
     #[error("only verdicts on `dqf`, `dq-edf` and `gated-drain` have certificates")]
     Policy,
-    /// The bounds depend on the order of deadlines.
+    /// The bounds depend on the order of deadlines, and the certificate's conditions do not hold.
     #[error(
         "verdicts on `dq-edf` have certificates only if each batch takes every queued request (E <= z) and every bound is below its period"
     )]
     Order,
-    /// The bounds rest on the costs of requests, and the checker does not know the theorem behind
-    /// them.
+    /// The bounds depend on the costs of requests, by a theorem that the checker does not know.
     #[error(
         "verdicts that rest on the costs of requests have certificates only if each batch takes every queued request (E <= z), no cost limits it, and no change of direction takes time"
     )]
     Costs,
-    /// The workload has regulators, so the verdict rests on the tasks' tokens.
+    /// The workload has regulators, so the verdict depends on the tasks' tokens.
     #[error("verdicts about workloads with regulators have no certificates yet")]
     Regulators,
 }
 
-/// A verdict and what it follows from. `docs/reference/certificate.md` describes the keys.
+/// A verdict, with the numbers from which it follows. `docs/reference/certificate.md` describes the
+/// keys.
 #[derive(Debug, Clone, Serialize)]
 pub struct Certificate<'a> {
     format: u32,
@@ -77,8 +77,8 @@ struct CertifiedTask<'a> {
     bound_used: &'static str,
     tight_ns: Option<Ns>,
     cost_ns: Option<Ns>,
-    /// The contract as the client sees it, with the host's time and jitter; `None` if neither is
-    /// stated.
+    /// The contract as the client sees it, including the host's time and jitter; `None` if the
+    /// workload states neither.
     client: Option<Client>,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// The kind of argument that a certificate relies on.
+/// The kind of argument by which a certificate proves its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Argument {
     /// Batches in the order of release.
@@ -215,8 +215,8 @@ fn argument(policy: PolicyName) -> Result<Argument, NoCertificate> {
     }
 }
 
-/// Returns drain(1) to drain(K), with the margin and the host's time, for as many requests as
-/// `gated-drain` lets onto the drive.
+/// Returns drain(1) to drain(K), with the margin and the host's time, up to the number of requests
+/// that `gated-drain` allows on the drive.
 pub fn drain_ns_max(workload: &Workload) -> Vec<u64> {
     let planned = workload.planned();
     let Some(table) = &planned.contracts.drain else { return Vec::new() };
@@ -227,15 +227,16 @@ pub fn drain_ns_max(workload: &Workload) -> Vec<u64> {
 /// The costs of a workload's requests, with the margin and the host's time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkloadCosts {
-    /// The time for positioning that a batch is charged once: A.
+    /// The positioning time that is charged once per batch: A.
     pub positioning: Duration,
-    /// The most that a best-effort request adds to a batch; 0 without best effort.
+    /// The largest cost that a best-effort request adds to a batch; 0 without best effort.
     pub best_effort: Duration,
     /// The cost of one request of each task: c.
     pub of_tasks: Vec<Duration>,
     /// Whether a change between reads and writes can take time.
     pub has_switches: bool,
-    /// The largest batch for which these costs are known; `None` if they hold for every batch.
+    /// The size of the largest batch for which these costs are known; `None` if they hold for every
+    /// batch.
     pub known_max: Option<u32>,
 }
 
@@ -261,15 +262,15 @@ impl WorkloadCosts {
     }
 }
 
-/// A verdict, and the system that the policy sees.
+/// A verdict, and the system as the policy sees it.
 struct Verdict<'a> {
     workload: &'a Workload,
     assessment: &'a Assessment,
     system: System,
-    /// The costs, if the verdict follows from them.
+    /// The costs; `None` if the verdict does not follow from costs.
     costs: Option<WorkloadCosts>,
-    /// For each task, the most by which its response time at the client exceeds the one that the
-    /// policy sees: its jitter, and the host's time before and after the policy.
+    /// For each task, the largest excess of the response time at the client over the one that the
+    /// policy sees: the task's jitter, and the host's time before and after the policy.
     around: Vec<Duration>,
 }
 
@@ -293,7 +294,7 @@ impl<'a> Verdict<'a> {
         Ok(Self { costs, ..verdict })
     }
 
-    /// Returns the costs, if the verdict follows from them by the theorem for batches that take all
+    /// Returns the costs if the verdict follows from them by the theorem for batches that take all
     /// queued requests.
     fn costs(&self) -> Result<WorkloadCosts, NoCertificate> {
         let requests = self.system.requests_sum();
@@ -354,7 +355,8 @@ impl<'a> Verdict<'a> {
         Some(BusyInterval { batches, released: self.system.tasks.iter().map(released).sum() })
     }
 
-    /// Returns the steps of the backlog bound if it applies: every R is below its period.
+    /// Returns the steps of the backlog bound if it applies, which requires every R to be below its
+    /// period.
     fn backlog(&self) -> Vec<BacklogStep> {
         let is_below = self.system.tasks.iter().enumerate().all(|(index, task)| {
             self.bound(index, BoundName::Tight).is_some_and(|response| response < task.period)

@@ -43,7 +43,7 @@ pub struct CheckReport<'a> {
     headroom: Vec<HeadroomReport<'a>>,
     headroom_computed: bool,
     would_fit: Vec<String>,
-    /// The command that measures what the policy's proof lacks.
+    /// The command that measures the data that the policy's proof lacks.
     to_do: Option<String>,
     best_effort_depth: Option<u32>,
     best_effort_order: Option<&'static str>,
@@ -65,15 +65,15 @@ pub struct CheckReport<'a> {
     workload: &'a Workload,
     #[serde(skip)]
     assessment: Assessment,
-    /// The highest quantile first.
+    /// The soft bounds, the highest quantile first.
     #[serde(skip)]
     soft: Vec<Soft>,
 }
 
-/// The level of detail of the text.
+/// The level of detail of a report's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// The first clause of each doubt, and only the subjects of the notes.
+    /// The first clause of each doubt, and only the subjects of notes.
     Short,
     /// Every premise in full.
     Premises,
@@ -81,7 +81,7 @@ enum Detail {
     Explained,
 }
 
-/// A report's verdict, under its JSON name.
+/// A report's verdict, with its JSON name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -105,11 +105,11 @@ struct TaskReport<'a> {
     bounds: BoundsReport,
     comparison: ComparisonReport,
     response_ns_max: Option<Ns>,
-    /// The bound as the policy sees it, without host and jitter; missing if the workload states
-    /// neither.
+    /// The bound as the policy sees it, without the host's time and jitter; missing if the workload
+    /// states neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     disk_response_ns_max: Option<Ns>,
-    /// The longest response that a search found; only with all details.
+    /// The longest response that a search found; present only with all details.
     #[serde(skip_serializing_if = "Option::is_none")]
     response_ns_reached: Option<Ns>,
     bound_used: Option<&'static str>,
@@ -138,7 +138,7 @@ impl Serialize for BoundsReport {
     }
 }
 
-/// Bounds under other policies; the policy of the report is left out.
+/// Bounds under other policies; that of the report's own policy is left out.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct ComparisonReport {
@@ -156,11 +156,11 @@ struct ComparisonReport {
 enum OtherBound {
     /// The policy of the report itself.
     Own,
-    /// `None` if no bound holds.
+    /// The bound; `None` if the other policy has none.
     Bound(Option<Ns>),
 }
 
-/// The number of further tasks of an entry's kind that can be proven.
+/// The number of further tasks like an entry's that can be proven.
 #[derive(Debug, Serialize)]
 struct HeadroomReport<'a> {
     name: &'a str,
@@ -246,27 +246,27 @@ impl<'a> CheckReport<'a> {
         CurvesRecord::all(self.workload, &self.assessment)
     }
 
-    /// If the deadlines are not proven, adds changes with which they would be proven.
+    /// If the deadlines are not proven, adds changes with which they would be.
     #[must_use]
     pub fn with_fits(self) -> Self {
         let changes = tidegate_analysis::fit::fits(self.workload, &self.assessment);
         Self { would_fit: changes.iter().map(ToString::to_string).collect(), ..self }
     }
 
-    /// Adds changes that the caller found, in place of [`Self::with_fits`].
+    /// Adds changes that the caller found, instead of [`Self::with_fits`].
     #[must_use]
     pub fn with_changes(self, would_fit: Vec<String>) -> Self {
         Self { would_fit, ..self }
     }
 
-    /// Shows every premise in full, for a command that has no option for more.
+    /// Shows every premise in full, for commands that have no option for more detail.
     #[must_use]
     pub fn with_all_premises(self) -> Self {
         Self { detail: Detail::Premises, ..self }
     }
 
-    /// Adds the steps of every bound, and the longest response of each task that was `reached`, if it
-    /// was searched; the text then also has all bounds, comparisons and premises.
+    /// Adds the steps of every bound and, if it was searched, the longest response that each task
+    /// `reached`. The text then also shows all bounds, comparisons and premises.
     #[must_use]
     pub fn explained(mut self, reached: Option<&[Duration]>) -> Self {
         for (task, &reached) in self.tasks.iter_mut().zip(reached.unwrap_or_default()) {
@@ -280,8 +280,8 @@ impl<'a> CheckReport<'a> {
         self
     }
 
-    /// Completes the commands that remove doubts, and adds the one that measures what the policy's
-    /// proof lacks; `more` is the command that prints all details.
+    /// Completes the commands that remove doubts, and adds the command that measures the data that
+    /// the policy's proof lacks; `more` is the command that prints all details.
     #[must_use]
     pub fn with_commands(mut self, complete: impl Fn(&str) -> String, more: String) -> Self {
         self.more = more;
@@ -314,7 +314,7 @@ impl<'a> CheckReport<'a> {
     }
 }
 
-/// Returns whether responses can be longer for a client than for the policy.
+/// Returns whether response times can be longer at a client than at the policy.
 fn is_later_at_client(workload: &Workload) -> bool {
     workload.host.stated().is_some() || workload.has_jitter()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Determines why a response time exceeded its bound: either the drive broke the contract that the
-//! bound rests on, or Tidegate is at fault.
+//! Determines why a response time exceeded its bound: either the drive broke the contract on which
+//! the bound relies, or Tidegate is at fault.
 
 use serde::{Serialize, Serializer};
 use tidegate_analysis::Assessment;
@@ -11,7 +11,7 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::runs::PolicyReport;
 
-/// How the drive kept its contracts in a run, for programs.
+/// Whether the drive kept its contracts in a run, for programs.
 #[derive(Debug, Serialize)]
 pub(crate) struct ContractsReport {
     batches: u64,
@@ -26,7 +26,7 @@ pub(crate) struct ContractsReport {
 #[derive(Debug)]
 pub(crate) struct ByContract(Vec<(&'static str, OverrunsReport)>);
 
-/// The number of times a contract was broken, and the largest excess.
+/// How often a contract was broken, and the largest excess.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct OverrunsReport {
     observed: u64,
@@ -64,7 +64,7 @@ impl ByContract {
 }
 
 impl ByContract {
-    /// Says how often the drive broke this contract, and by how much; `None` if it did not.
+    /// States how often the drive broke this contract, and by how much; `None` if it did not.
     pub(crate) fn sentence(&self, contract: DriveContract) -> Option<String> {
         let (_, seen) = self.0.iter().find(|(name, _)| *name == contract.name())?;
         let (observed, overruns) = (seen.observed, seen.overruns);
@@ -78,7 +78,7 @@ impl ByContract {
     }
 }
 
-/// Says how often a drive broke a contract; `None` if it did not.
+/// States how often a drive broke a contract; `None` if it did not.
 pub(crate) fn broken(contract: DriveContract, seen: Overruns) -> Option<String> {
     let Overruns { observed, overruns, .. } = seen;
     let what = match contract {
@@ -94,7 +94,7 @@ pub(crate) fn broken(contract: DriveContract, seen: Overruns) -> Option<String> 
     (overruns > 0).then_some(what)
 }
 
-/// How the drive kept its contracts in a run under one policy.
+/// Whether the drive kept its contracts in a run under one policy.
 pub(crate) struct DriveRecord<'a> {
     result: &'a PolicyReport<'a>,
     watch: &'a ContractWatch,
@@ -105,7 +105,7 @@ impl<'a> DriveRecord<'a> {
         Self { result, watch }
     }
 
-    /// Returns the contract that the run is checked against.
+    /// Returns the contract against which the run is checked.
     fn contract(&self) -> DriveContract {
         self.result.policy().facts().contract()
     }
@@ -115,17 +115,17 @@ impl<'a> DriveRecord<'a> {
         self.watch.overruns(self.contract())
     }
 
-    /// Returns the largest excess over the bound of this task that Tidegate is not to blame for;
-    /// `None` if the drive broke its contract in a way that invalidates every bound.
+    /// Returns the largest excess over this task's bound that the drive can explain; `None` if the
+    /// drive broke its contract in a way that invalidates every bound.
     ///
     /// Overruns that the verdict tolerates can delay a job beyond its bound, but not beyond its
     /// deadline (`docs/theory/tolerance.md` section 27).
     ///
-    /// Under contracts other than b(i), each job waits for at most two rounds, which are late by at
-    /// most the lateness of all rounds of the run together. A job is therefore late by at most that
-    /// much, provided that even then every response time is below every period, as the proofs
-    /// require of the tasks that the policy sees. Under b(i) the number of batches itself can grow,
-    /// so no limit is known.
+    /// Under contracts other than b(i), each job waits for at most two rounds, and these are late
+    /// by at most the total lateness of all rounds of the run. A job is therefore late by at most
+    /// that amount, provided that even then every response time is below every period, as the
+    /// proofs require of the tasks as the policy sees them. Under b(i) the number of batches itself
+    /// can grow, so no limit is known.
     pub(crate) fn allowance(&self, task: usize) -> Option<Duration> {
         let overruns = self.overruns().unwrap_or_default();
         if overruns.overruns == 0 {
@@ -173,7 +173,7 @@ impl<'a> DriveRecord<'a> {
         ))
     }
 
-    /// Returns the overruns: of the contract that the run is checked against, and of each contract.
+    /// Returns the overruns of the contract against which the run is checked, and of each contract.
     pub(crate) fn report(&self) -> ContractsReport {
         let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();
@@ -188,8 +188,8 @@ impl<'a> DriveRecord<'a> {
     }
 }
 
-/// Returns whether the largest bound that the policy sees, lengthened by `late`, is below every
-/// period that the policy sees (`docs/theory/host-time.md` section 30).
+/// Returns whether the largest bound at the policy, increased by `late`, is below every period at
+/// the policy (`docs/theory/host-time.md` section 30).
 fn is_below_every_period(workload: &Workload, assessment: &Assessment, late: Duration) -> bool {
     let bounds = assessment.tasks.iter().zip(workload.around_policy());
     let at_policy = bounds.filter_map(|(task, around)| task.response_max?.0.checked_sub(around));
@@ -198,8 +198,8 @@ fn is_below_every_period(workload: &Workload, assessment: &Assessment, late: Dur
     late_max.is_some_and(|late_max| tasks.iter().all(|task| late_max < task.period))
 }
 
-/// Returns the advice for a drive that took longer than its tables say: more samples, but only if
-/// the workload resembles the measured requests.
+/// Returns the advice for a drive that took longer than its tables state: to take more samples, but
+/// only if the workload resembles the measured requests.
 fn advice(workload: &Workload) -> &'static str {
     let tasks = workload.tasks.iter().map(|task| task.op);
     let ops: Vec<Op> = tasks.chain(workload.best_effort.iter().map(|load| load.op)).collect();
@@ -235,10 +235,10 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// By hand: bounds of 500 ms and 100 ms at the policy, and periods of 1000 ms and 400 ms there.
-    /// The second task has 600 ms of jitter, which its bound and its period at the client include.
-    /// Without jitter, the same bounds at the policy and periods of 1000 ms allow a lateness below
-    /// 500 ms.
+    /// The expected values are computed by hand: at the policy, the bounds are 500 ms and 100 ms,
+    /// and the periods 1000 ms and 400 ms. The second task has 600 ms of jitter, which its bound
+    /// and its period at the client include. Without jitter, the same bounds at the policy and
+    /// periods of 1000 ms allow a lateness below 500 ms.
     #[test]
     fn late_responses_are_compared_as_the_policy_sees_them() {
         let task = |name: &str, jitter: u64| Task {
@@ -259,7 +259,7 @@ mod tests {
         assert!(allows(&mixed, [100, 700], 299) && !allows(&mixed, [100, 700], 300));
         let even = workload(vec![task("a", 0), task("b", 0)]);
         assert!(allows(&even, [500, 100], 499) && !allows(&even, [500, 100], 500));
-        // The time of a reply on its way to the client is no part of a round.
+        // The time of a reply on its way to the client is not part of a round.
         let host = HostTime { reply: ms(300), ..HostTime::default() };
         let host = tidegate_model::Host::Stated(host);
         let behind = Workload { host, ..even };

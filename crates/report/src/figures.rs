@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The format of figures in text, and the phrases that several reports share.
+//! The format of figures in text, and phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment, assess};
 pub use tidegate_model::count;
@@ -7,7 +7,7 @@ use tidegate_model::{
     BestEffortOrder, Bytes, DepthChoice, DispatchMode, Duration, PolicyName, Workload,
 };
 
-/// Names numbered tasks by the first and the last, for example `camera-1 to 16`.
+/// Names numbered tasks by the first and the last one, for example `camera-1 to 16`.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
     format!("{first} to {}", last.rsplit('-').next().unwrap_or(last))
 }
@@ -17,8 +17,8 @@ pub(crate) fn range(shortest: Duration, longest: Duration) -> String {
     if shortest == longest { shortest.to_string() } else { format!("{shortest} to {longest}") }
 }
 
-/// Returns the order in which this policy serves the workload's best effort; `None` if there is none,
-/// or if the policy's own rule orders it.
+/// Returns the order in which this policy serves the workload's best effort; `None` if there is no
+/// best effort, or if the policy's own rule orders it.
 pub(crate) fn best_effort_order(
     workload: &Workload,
     policy: PolicyName,
@@ -37,7 +37,7 @@ pub(crate) fn order(order: BestEffortOrder) -> Option<String> {
     }
 }
 
-/// Describes what the workload file says about the depth of best effort; `None` if it says nothing
+/// Describes the depth of best effort that the workload file states; `None` if it states nothing
 /// that concerns this policy.
 pub(crate) fn depth_limit(workload: &Workload, assessment: &Assessment) -> Option<String> {
     best_effort_order(workload, assessment.policy)?;
@@ -125,7 +125,7 @@ pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
     assessment.policy.facts().dispatch.awaits_idle_drive().then_some(assessment.batch_max)
 }
 
-/// Names the drive contract that a proof rests on, for a sentence that requires the drive to keep
+/// Names the drive contract on which a proof relies, for a sentence that requires the drive to keep
 /// it.
 pub(crate) fn kept(assessment: &Assessment) -> &'static str {
     let contract = assessment.policy.facts().contract();
@@ -142,7 +142,8 @@ pub(crate) fn batch_cost(assessment: &Assessment) -> Option<String> {
     Some(format!("which cost at most {} together (batch_cost)", cost.cost_max))
 }
 
-/// Returns the most best-effort requests in flight; `None` if the policy sets no limit.
+/// Returns the largest number of best-effort requests in flight; `None` if the policy sets no
+/// limit.
 pub(crate) fn best_effort_depth(assessment: &Assessment) -> Option<u32> {
     let is_limited = assessment.policy.facts().dispatch.limits_best_effort();
     is_limited.then_some(assessment.best_effort_depth)
@@ -165,7 +166,7 @@ pub fn bound(bound: Option<Duration>) -> String {
     bound.map_or_else(|| "-".to_owned(), ms_ceil)
 }
 
-/// Formats megabytes per second with one decimal, or kilobytes per second if it is less than one.
+/// Formats megabytes per second with one decimal, or kilobytes per second below 1 MB/s.
 pub fn throughput(bytes_per_s: u64) -> String {
     match bytes_per_s {
         1_000..1_000_000 => format!("{}kB/s", bytes_per_s / 1_000),
@@ -173,7 +174,7 @@ pub fn throughput(bytes_per_s: u64) -> String {
     }
 }
 
-/// Says that all deadlines were kept; `deadlines` is their number.
+/// States that all deadlines were kept; `deadlines` is their number.
 pub(crate) fn kept_all(deadlines: &str) -> String {
     match deadlines {
         "1" => "kept its deadline".to_owned(),
@@ -199,7 +200,7 @@ pub fn decimal(size: Bytes) -> String {
     let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB")];
     let unit = units.into_iter().find(|&(unit, _)| size.get() >= unit);
     let Some((unit, name)) = unit else { return size.to_string() };
-    // Each unit is a multiple of ten bytes.
+    // Each unit is a multiple of ten bytes, so the division is exact.
     let tenths = (size.get() + unit / 20) / (unit / 10);
     format!("{}.{} {name}", tenths / 10, tenths % 10)
 }

@@ -35,18 +35,18 @@ use markdown::Markdown;
 use seen::Seen;
 use sheet::Sheet;
 
-/// A result, and the file that it was read from.
+/// A result, with the file from which it was read.
 #[derive(Debug)]
 pub struct NamedResult {
     file: FileOrigin,
     result: ResultFile,
     facts: Facts,
-    /// What a watch or a service saw.
+    /// The observations of a watch or a service; `None` for other results.
     seen: Option<Seen>,
 }
 
 impl NamedResult {
-    /// Pairs a result with the file that it was read from.
+    /// Pairs a result with the file from which it was read.
     ///
     /// # Errors
     /// [`UnreadableResult::Damaged`] if the report lacks a key that every report of its command
@@ -197,7 +197,7 @@ fn responses(sheet: &mut impl Sheet, policy: &PolicyFacts) {
     sheet.table(&header, rows.collect());
 }
 
-/// Writes what limits the result, and what to change.
+/// Writes the limit of the result, and the changes that would improve it.
 fn changes(sheet: &mut impl Sheet, facts: &Facts) {
     let sentences = facts.limited_by.iter().chain(&facts.would_fit).chain(&facts.to_do);
     let sentences: Vec<String> = sentences.cloned().collect();
@@ -207,7 +207,7 @@ fn changes(sheet: &mut impl Sheet, facts: &Facts) {
     }
 }
 
-/// Writes what the result rests on, and the place to sign.
+/// Writes the premises of the result, and the place to sign.
 fn evidence(sheet: &mut impl Sheet, named: &NamedResult) {
     let NamedResult { file, result, facts, .. } = named;
     sheet.heading(3, "What it rests on");
@@ -225,7 +225,7 @@ fn evidence(sheet: &mut impl Sheet, named: &NamedResult) {
     sheet.signature();
 }
 
-/// Formats a time as screens do: in milliseconds, rounded up, or a dash.
+/// Formats a time as screens do: in milliseconds, rounded up, or as a dash if there is none.
 fn ms(ns: Option<u64>) -> String {
     figures::bound(ns.map(Duration::from_ns))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's time in a verdict: the stated times, and the part of a bound that remains for the
+//! The host's time in a verdict: the stated times, and the part of a bound that is left for the
 //! disk.
 
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub(crate) struct HostReport {
 }
 
 impl HostReport {
-    /// `None` if the workload does not state the host's time.
+    /// Returns the times; `None` if the workload does not state the host's time.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
         let time = workload.host.stated()?;
         let HostTime { release, submit, complete, reply } = time;
@@ -43,7 +43,7 @@ impl HostReport {
         self.time.steps().map(|(name, time)| format!("{name} {time}")).join(", ")
     }
 
-    /// Writes the times, and which part of them is inside of batches.
+    /// Writes the times, and which part of them is inside batches.
     pub(crate) fn write(&self, page: &mut Page) {
         let batch = figures::ms_ceil(self.in_batch);
         let around = figures::ms_ceil(self.time.around_policy());

@@ -2,8 +2,8 @@
 //! Results as text for people and JSON for programs, both made from the same value.
 //!
 //! The crate has one type for each command that has a result; [`Report`] gives its two forms. The
-//! crate does not measure, prove, read files or print: the caller has the result and decides where
-//! the report goes. Field names are the keys of the JSON output, which scripts rely on.
+//! crate does not measure, prove, read files or print: the caller provides the result and decides
+//! where the report goes. Field names are the keys of the JSON output, on which scripts rely.
 
 mod arrivals;
 pub mod attach;

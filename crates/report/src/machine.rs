@@ -24,9 +24,9 @@ pub struct MachineReport<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Parts<'a> {
-    /// The workload file has only a disk.
+    /// The workload file contains only a disk.
     Disk(Box<CheckReport<'a>>),
-    /// The workload file has a processor.
+    /// The workload file contains a processor.
     Processor(Box<ProcessorReport<'a>>),
 }
 
@@ -62,7 +62,7 @@ impl<'a> MachineReport<'a> {
         let of_disk = disk.as_ref().map_or(Some(Grade::Strong), CheckReport::grade);
         let processor = ProcessorReport {
             verdict: verdict.unwrap_or(Verdict::Proven),
-            // The weaker of both; none if a part is not proven.
+            // The overall grade is the weaker one; there is none if a part is not proven.
             grade: of_disk.zip(cpu.grade()).map(|(disk, cpu)| disk.max(cpu)),
             schedulable: disk.as_ref().is_none_or(CheckReport::is_proven) && cpu.is_proven(),
             disk,
@@ -71,7 +71,7 @@ impl<'a> MachineReport<'a> {
         Self { parts: Parts::Processor(Box::new(processor)), required, origin }
     }
 
-    /// Returns the curves behind the bounds of the disk; none without a disk.
+    /// Returns the curves behind the disk's bounds; empty without a disk.
     pub fn curves(&self) -> Vec<CurvesRecord> {
         let disk = match &self.parts {
             Parts::Disk(disk) => Some(&**disk),
@@ -88,7 +88,7 @@ impl<'a> MachineReport<'a> {
         }
     }
 
-    /// Returns whether every deadline is proven, with the required grade.
+    /// Returns whether every deadline is proven with at least the required grade.
     pub fn is_enough(&self) -> bool {
         match (self.grade(), self.required) {
             (None, Grade::Strong | Grade::Weak) | (Some(Grade::Weak), Grade::Strong) => false,
@@ -105,7 +105,7 @@ impl<'a> MachineReport<'a> {
         }
     }
 
-    /// Returns what the verdict rests on.
+    /// Returns the premises of the verdict.
     fn premises(&self) -> Premises {
         match &self.parts {
             Parts::Disk(disk) => disk.premises().clone(),

@@ -26,7 +26,7 @@ struct ListedExport<'a> {
 }
 
 impl<'a> ListReport<'a> {
-    /// Reports this list.
+    /// Reports the exports in a list.
     pub fn of(listed: &'a [Listed]) -> Self {
         let export = |it: &'a Listed| ListedExport { name: &it.name, description: &it.description };
         Self { exports: listed.iter().map(export).collect() }
@@ -44,7 +44,7 @@ impl Report for ListReport<'_> {
     }
 }
 
-/// One export.
+/// An export as its server describes it.
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "what the export can do")]
 pub struct ExportReport {
@@ -122,7 +122,7 @@ impl Report for ExportReport {
     }
 }
 
-/// Data that was moved between an export and a file.
+/// Data that was copied between an export and a file.
 #[derive(Debug, Serialize)]
 pub struct MovedReport<'a> {
     name: &'a str,
@@ -168,13 +168,13 @@ impl Report for MovedReport<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Anywhere.
+    /// The requests are at random places.
     Random,
-    /// One after the other.
+    /// Each request follows the previous one.
     Sequential,
 }
 
-/// A load on one export, as its client saw it.
+/// The results of a load on one export, as its client measured them.
 #[derive(Debug, Serialize)]
 pub struct LoadReport<'a> {
     name: &'a str,

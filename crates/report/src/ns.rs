@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Times in JSON: a number of nanoseconds, under a name that ends in `_ns` or `_ns_` and a
+//! Times in JSON: a number of nanoseconds, under a name that ends in `_ns` or in `_ns_` and a
 //! qualifier.
 
 use serde::{Serialize, Serializer};
 use tidegate_model::Duration;
 
-/// A time that JSON writes as a number of nanoseconds.
+/// A time that is written to JSON as a number of nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ns(pub Duration);
 
 impl Ns {
-    /// Wraps a time that may be missing.
+    /// Wraps an optional time.
     pub(crate) fn of(time: Option<Duration>) -> Option<Self> {
         time.map(Self)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The forecast of overruns, from the samples of the table, their dependence and the load. It is a
-//! statement about the measured drive; no proof rests on it.
+//! The forecast of overruns, from the table's samples, their dependence and the load. It is a
+//! statement about the measured drive; no proof relies on it.
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment};
@@ -11,14 +11,14 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
 
-/// The confidence of the statement.
+/// The confidence of the forecast, in parts per million.
 const CONFIDENCE_PPM: u32 = 990_000;
-/// Its complement.
+/// The complement of the confidence.
 const DOUBT_PPM: u32 = 10_000;
 /// Nanoseconds in 10^6 s.
 const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
 
-/// The reason why there is no forecast for requests at places other than the samples'.
+/// The reason why there is no forecast for requests at places other than those of the samples.
 const UNKNOWN: &str = "unknown: the samples behind the table are those of random places, and the \
                        requests are not known to lie at random";
 
@@ -44,16 +44,16 @@ pub(crate) struct OverrunForecast {
     samples: u64,
     samples_effective: u64,
     confidence_ppm: u32,
-    /// The largest probability that a batch exceeds its entry, in parts per 10^12.
+    /// The largest probability that a batch exceeds its table entry, in parts per 10^12.
     exceedance_ppt_max: u64,
-    /// The most batches in 10^6 s; null if the load does not limit them.
+    /// The largest number of batches in 10^6 s; null if the load does not limit it.
     batches_per_megasecond_max: Option<u64>,
     /// The shortest mean time between two overruns.
     interval_ns_min: Option<Ns>,
 }
 
 impl OverrunForecast {
-    /// Returns the forecast for batches; `None` if the bounds rest on another contract or on costs,
+    /// Returns the forecast for batches; `None` if the bounds rely on another contract or on costs,
     /// if positions decide the order of requests, or if the samples of the table are unknown.
     pub(crate) fn of(workload: &Workload, assessment: &Assessment) -> Option<Self> {
         let contract = contract(workload, assessment)?;
@@ -85,8 +85,8 @@ impl OverrunForecast {
         })
     }
 
-    /// Returns why there is no forecast although the bounds rest on measured times; `None` if there
-    /// is one, or if the deadlines are not proven.
+    /// Returns the reason why there is no forecast although the bounds rely on measured times;
+    /// `None` if there is a forecast, or if the deadlines are not proven.
     pub(crate) fn unknown(workload: &Workload, assessment: &Assessment) -> Option<&'static str> {
         let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
         if workload.tasks.is_empty() || assessment.answer != Answer::Proven {
@@ -105,7 +105,7 @@ impl OverrunForecast {
         }
     }
 
-    /// Writes the statement.
+    /// Writes the forecast.
     pub(crate) fn write(&self, page: &mut Page) {
         let (all, effective) = (self.samples, self.samples_effective);
         let worth = if effective < all {
@@ -133,8 +133,8 @@ impl OverrunForecast {
     }
 }
 
-/// Returns the contract of the bounds if it is the batch contract and the table, not costs, gives
-/// the time of a batch.
+/// Returns the contract of the bounds if it is the batch contract and batches are timed by the
+/// table and not by costs.
 fn contract(workload: &Workload, assessment: &Assessment) -> Option<DriveContract> {
     let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
     let is_of_batches = match contract {
@@ -145,11 +145,11 @@ fn contract(workload: &Workload, assessment: &Assessment) -> Option<DriveContrac
     (is_of_batches && is_by_table).then_some(contract)
 }
 
-/// Returns the most batches in 10^6 s; `None` if neither the load nor the shortest measured batch
-/// limits them.
+/// Returns the largest number of batches in 10^6 s; `None` if neither the load nor the shortest
+/// measured batch limits it.
 ///
-/// Each batch holds a request, so there are no more batches than requests; and a drive that serves
-/// one batch after the other serves no more than one in the time of the shortest.
+/// Each batch contains a request, so there are at most as many batches as requests. A drive that
+/// serves one batch after the other completes at most one batch in the time of the shortest batch.
 fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Option<u128> {
     let of_task = |task: &tidegate_model::Task| {
         (u128::from(task.requests) * MEGASECOND_NS).div_ceil(u128::from(task.period.ns()))
@@ -166,7 +166,7 @@ fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Optio
     by_load.into_iter().chain(by_time).min()
 }
 
-/// Returns the most requests of a load in 10^6 s; `None` if nothing limits them.
+/// Returns the largest number of requests of a load in 10^6 s; `None` if nothing limits it.
 fn requests_per_megasecond(load: &BestEffort) -> Option<u128> {
     match load.intensity {
         Intensity::Outstanding(_) => None,
@@ -181,7 +181,7 @@ fn requests_per_megasecond(load: &BestEffort) -> Option<u128> {
     }
 }
 
-/// Formats a rate as batches a second, rounded up: `120 batches`, `0.4 batches`.
+/// Formats a rate in batches per second, rounded up: `120 batches`, `0.4 batches`.
 fn batches_a_second(per_megasecond: u64) -> String {
     match per_megasecond.div_ceil(1_000_000) {
         whole if whole >= 10 => format!("{} batches", figures::thousands(whole)),
@@ -229,12 +229,13 @@ samples = 100_000
 
 "#;
 
-    /// Returns JSON and text of a check of one task at this place.
+    /// Returns the JSON and the text of a check of one task with requests at `place`.
     pub(crate) fn checked(place: &str) -> (serde_json::Value, String) {
         checked_beside(place, "", PolicyName::Dqf)
     }
 
-    /// Returns JSON and text of a check of one task at this place, with more lines of its file.
+    /// Returns the JSON and the text of a check of one task with requests at `place`, with more
+    /// lines in its file.
     pub(crate) fn checked_beside(
         place: &str,
         more: &str,
@@ -257,8 +258,8 @@ samples = 100_000
         (serde_json::to_value(&report).unwrap(), page.into_text())
     }
 
-    /// Goal: the samples behind a table lie at random places, so there is no forecast for requests
-    /// at other places. Method: the same task at random places and at others.
+    /// Goal: the samples behind a table were taken at random places, so there is no forecast for
+    /// requests at other places. Method: the same task at random places and at others.
     #[test]
     fn nothing_is_predicted_of_places_that_are_set() {
         let (json, text) = checked("\"random\"");

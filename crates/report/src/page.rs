@@ -39,7 +39,7 @@ pub trait Report: Serialize {
     /// Writes the text for people, below the answer.
     fn write(&self, page: &mut Page);
 
-    /// Returns the text for people: the answer, then the rest.
+    /// Returns the text for people: the answer, then everything else.
     fn to_text(&self, look: Look) -> String {
         let mut page = Page::new(look);
         if let Some(answer) = self.answer() {
@@ -49,8 +49,8 @@ pub trait Report: Serialize {
         page.into_text()
     }
 
-    /// Returns the JSON object, indented, without a line end. Names end in their unit. The answer,
-    /// if there is one, is its first key.
+    /// Returns the JSON object, indented, without a final line end. Names of keys end in their
+    /// unit. The answer, if there is one, is the first key.
     fn to_json(&self) -> String {
         let mut value = serde_json::to_value(self).expect("a report is plain data");
         if let (Some(answer), Value::Object(object)) = (self.answer(), &mut value) {
@@ -60,13 +60,13 @@ pub trait Report: Serialize {
     }
 }
 
-/// The width of labels with the gap behind them.
+/// The width of labels, including the gap after them.
 const LABEL_COLUMNS: usize = 13;
 
-/// The width below which a label gets no column of its own.
+/// The width below which labels have no separate column.
 const NARROW: usize = 60;
 
-/// The text of a screen. `write!` and `writeln!` append to it as it is and cannot fail.
+/// The text of a screen. `write!` and `writeln!` append text unchanged and cannot fail.
 #[derive(Debug, Default)]
 pub struct Page {
     text: String,
@@ -74,12 +74,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// Creates an empty page.
+    /// Creates an empty page for a terminal with this look.
     pub fn new(look: Look) -> Self {
         Self { text: String::new(), look }
     }
 
-    /// Appends text: `write!` and `writeln!` call it.
+    /// Appends text; `write!` and `writeln!` call this.
     ///
     /// # Panics
     /// If the `Display` of a value fails.
@@ -108,7 +108,7 @@ impl Page {
         }
     }
 
-    /// Appends a paragraph with its label in a column of its own. An empty label continues the
+    /// Appends a paragraph with its label in a separate column. An empty label continues the
     /// paragraph above.
     pub fn labelled(&mut self, label: &str, text: impl Display) {
         self.labelled_as(label, text, None);
@@ -132,7 +132,7 @@ impl Page {
         }
     }
 
-    /// Appends a command to paste; each line except the last ends in a backslash.
+    /// Appends a command that can be pasted; each line except the last ends in a backslash.
     pub fn command(&mut self, label: &str, command: &str) {
         let is_narrow = self.look.columns < NARROW;
         let column = if is_narrow { 2 } else { LABEL_COLUMNS };
@@ -157,8 +157,9 @@ impl Page {
         self.text.push_str(&text);
     }
 
-    /// Appends rows over one axis, whose first `head` characters name them, in strips that fit. A
-    /// strip is a multiple of 10 characters, so that no label of the axis is cut.
+    /// Appends rows that share one axis, in strips that fit the page; the first `head` characters
+    /// of each row are its name. A strip's width is a multiple of 10 characters, so that no label
+    /// of the axis is cut.
     pub(crate) fn strips(&mut self, rows: &str, head: usize) {
         const STEP: usize = 10;
         let rows: Vec<Vec<char>> = rows.lines().map(|row| row.chars().collect()).collect();
@@ -199,7 +200,7 @@ impl Page {
         }
     }
 
-    /// Appends a table of columns; each column has a title and a cell for each row.
+    /// Appends a table given by columns; each column has a title and one cell per row.
     pub fn columns(&mut self, columns: &[(&str, Vec<String>)], first_number: usize) {
         self.put(Table::of_columns(columns, first_number));
     }

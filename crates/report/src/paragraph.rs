@@ -6,7 +6,7 @@ use crate::page::Page;
 /// A label and its text.
 pub(crate) type Fact = (&'static str, String);
 
-/// Writes facts; consecutive facts with the same label share it.
+/// Writes facts; consecutive facts with the same label share one label.
 pub(crate) fn write(facts: &[Fact], page: &mut Page) {
     let mut last = "";
     for (label, text) in facts {
@@ -15,7 +15,7 @@ pub(crate) fn write(facts: &[Fact], page: &mut Page) {
     }
 }
 
-/// Returns facts that share a label.
+/// Returns facts that share one label.
 pub(crate) fn under(label: &'static str, lines: impl IntoIterator<Item = String>) -> Vec<Fact> {
     lines.into_iter().map(|line| (label, line)).collect()
 }

@@ -28,7 +28,7 @@ struct StepReport {
 }
 
 impl PlanReport {
-    /// Reports these steps.
+    /// Makes the report on these steps.
     pub fn of(steps: &[Step]) -> Self {
         let step = |step: &Step| StepReport {
             op: step.kind.map(|kind| Op::name(kind.op)),
@@ -65,8 +65,8 @@ impl Report for PlanReport {
     }
 }
 
-/// Formats a duration, for example `2 h 13 min` or `45 s`, with as many digits as an estimate
-/// deserves.
+/// Formats a duration, for example `2 h 13 min` or `45 s`, with few digits, because it is an
+/// estimate.
 pub fn long(time: Duration) -> String {
     let seconds = time.ns().div_ceil(1_000_000_000);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

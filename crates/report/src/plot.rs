@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Plots: a [`Chart`] says what is drawn, in a terminal or as SVG.
+//! Plots: a [`Chart`] describes a drawing, which can be made in a terminal or as SVG.
 
 pub(crate) mod axis;
 mod bar;
@@ -13,7 +13,7 @@ pub use axis::{Axis, Unit};
 pub use layer::{Area, Layer};
 pub use svg::draw as svg;
 
-/// Curves and areas over two axes, and points beside them.
+/// A chart of curves and areas over two axes, and of separate points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
     /// The title.
@@ -26,16 +26,16 @@ pub struct Chart {
     pub curves: Vec<Curve>,
     /// Separate points.
     pub points: Vec<(u64, u64)>,
-    /// Areas behind the curves, in pictures only.
+    /// Areas behind the curves, which only SVG pictures show.
     pub layers: Vec<Layer>,
 }
 
 /// A curve of a chart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Curve {
-    /// The text that distinguishes it from the other curves.
+    /// The text that distinguishes this curve from the others.
     pub label: String,
-    /// Points that are joined, in order of x.
+    /// The points, which lines join, in order of x.
     pub points: Vec<(u64, u64)>,
 }
 

@@ -29,24 +29,25 @@ pub(crate) fn write(premises: &Premises, page: &mut Page) {
     write_to_do(premises, page);
 }
 
-/// The least length of a clause that stands for its sentence.
+/// The shortest clause, in characters, that can represent its sentence.
 const CLAUSE_MIN: usize = 25;
 
-/// Returns the first clause of a sentence: what was observed, without what follows from it.
+/// Returns the first clause of a sentence: the observation without its consequences.
 fn first_clause(text: &str) -> &str {
     let ends = [": ", "; "].into_iter().filter_map(|end| text.find(end));
     ends.min().filter(|&end| end >= CLAUSE_MIN).map_or(text, |end| &text[..end])
 }
 
-/// Writes the first clause of each doubt and what to do about it, and only the subject of each
-/// note. `more` is the command that prints both in full.
+/// Writes the first clause of each doubt with its remedy, and only the subject of each note. `more`
+/// is the command that prints both in full.
 pub(crate) fn write_short(premises: &Premises, more: &str, page: &mut Page) {
     let (notes, others): (Vec<_>, Vec<_>) =
         premises.iter().partition(|premise| premise.weight() == Weight::Note);
     let mut clauses: Vec<(&str, &str)> = Vec::new();
     for premise in &others {
         let clause = (label(premise), first_clause(&premise.text));
-        // Later clauses can differ between policies.
+        // Two doubts can share their first clause, because later clauses can differ between
+        // policies.
         if !clauses.contains(&clause) {
             page.labelled(clause.0, clause.1);
             clauses.push(clause);

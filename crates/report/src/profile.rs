@@ -20,13 +20,14 @@ use tables::{Cost, Flow, Prediction, Single, Starts, Table};
 /// The destination of a profile, and the result of writing it.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The drive file; `None` if none was requested, or if it could not be written.
+    /// The path of the written drive file; `None` if none was requested, or if it could not be
+    /// written.
     pub written: Option<String>,
-    /// The journal, if it still exists.
+    /// The path of the journal, if it still exists.
     pub samples_file: Option<String>,
-    /// The remark about an extended file.
+    /// A remark about the drive file that was extended.
     pub said: Option<String>,
-    /// The drive file's text if it is not written.
+    /// The drive file's text, if it was not written.
     pub toml: Option<String>,
 }
 
@@ -35,7 +36,7 @@ pub struct Outcome {
 pub struct ProfileReport<'a> {
     drive: &'a str,
     end: &'static str,
-    /// Whether a contract can rest on the drive file, and why or why not.
+    /// Whether contracts can rely on the drive file, and the reason.
     usable: bool,
     usable_because: String,
     written: Option<&'a str>,
@@ -70,8 +71,8 @@ struct WarningReport {
 }
 
 impl<'a> ProfileReport<'a> {
-    /// Reports a measurement; `stated` is the drive file as written or printed, which can hold
-    /// earlier measurements too.
+    /// Reports a measurement; `stated` is the drive file as written or printed, which can also
+    /// contain earlier measurements.
     pub fn of(profile: &'a Profile, stated: &'a DriveFile, outcome: &'a Outcome) -> Self {
         let file = &profile.file;
         let added = outcome.said.as_deref().map(WarningReport::of_addition);
@@ -107,11 +108,11 @@ impl<'a> ProfileReport<'a> {
     }
 }
 
-/// `check` does not refuse such a file: it calls each proof weak and names the doubt.
+/// `check` does not refuse such a file, but calls each proof weak and names the doubt.
 const INCOMPLETE: &str =
     "the measurement is not complete; until it is, every proof with this file is weak";
 
-/// Returns whether a contract can rest on the file that a measurement left, and the reason.
+/// Returns whether contracts can rely on the drive file of a measurement, and the reason.
 fn usable(profile: &Profile, stated: &DriveFile) -> (bool, String) {
     match usable_file(stated) {
         (true, _) if profile.is_cancelled => (false, INCOMPLETE.to_owned()),
@@ -119,7 +120,7 @@ fn usable(profile: &Profile, stated: &DriveFile) -> (bool, String) {
     }
 }
 
-/// Returns whether a contract can rest on a drive file, and the reason.
+/// Returns whether contracts can rely on a drive file, and the reason.
 pub(crate) fn usable_file(stated: &DriveFile) -> (bool, String) {
     let has = |code| stated.premises.of_code(code).next().is_some();
     if stated.batch.is_empty() {
@@ -137,7 +138,7 @@ pub(crate) fn usable_file(stated: &DriveFile) -> (bool, String) {
 }
 
 impl ProfileReport<'_> {
-    /// Returns the closing line: whether a contract can rest on the drive file.
+    /// Returns the closing line: whether contracts can rely on the drive file.
     pub fn usable(&self) -> Answer {
         let because = &self.usable_because;
         let text = |word: &str| format!("Usable for a contract: {word}, because {because}.");
@@ -151,7 +152,7 @@ impl ProfileReport<'_> {
     }
 }
 
-/// Writes the tables of the file, or the file itself if it is not written.
+/// Writes the tables of the file, or the file itself if it was not written.
 impl Report for ProfileReport<'_> {
     fn write(&self, page: &mut Page) {
         if let Some(toml) = self.toml {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The result file: a report with the data that pages and studies draw, to read again later.
+//! The result file: a report, with the data that pages and studies draw, which can be read again
+//! later.
 //!
 //! `docs/reference/result.md` describes the keys. A version is never changed in place: a reader
-//! gets a version that it knows, or a refusal that names the versions that are read.
+//! either knows the version of a file, or refuses it and names the versions that it reads.
 
 mod curves;
 mod drive;
@@ -30,14 +31,14 @@ pub(crate) use ways::Ways;
 /// The word that marks a result file.
 const FORMAT: &str = "tidegate-result";
 
-/// The version of the format that is written.
+/// The version of the format in which results are written.
 const VERSION: u32 = 4;
 
-/// The versions that are read. Version 1 has no `made` and `drive`, version 2 no `over_time`, and
-/// version 3 no `curves`, and no results of `watch` and `ctl`.
+/// The versions that can be read. Version 1 lacks `made` and `drive`; version 2 lacks `over_time`;
+/// version 3 lacks `curves`, and has no results of `watch` and `ctl`.
 const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
-/// The command that made a result.
+/// The command that produced a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultCommand {
@@ -56,7 +57,7 @@ pub enum ResultCommand {
 }
 
 impl ResultCommand {
-    /// Returns its name.
+    /// Returns the command's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Check => "check",
@@ -74,11 +75,11 @@ impl ResultCommand {
 pub struct ResultFile {
     format: String,
     version: u32,
-    /// The command that made it.
+    /// The command that produced the result.
     pub command: ResultCommand,
     /// The object that the command prints with `--json`.
     pub report: Value,
-    /// When it was written, in UTC; `None` in version 1.
+    /// The time at which the result was written, in UTC; `None` in version 1.
     #[serde(default)]
     pub made: Option<String>,
     /// The measurements of the drive; `None` without a disk, and in version 1.
@@ -96,12 +97,13 @@ pub struct ResultFile {
 pub struct RunRecord {
     /// The policy.
     pub policy: String,
-    /// The curves behind the bounds of its tasks; empty without bounds, and before version 4.
+    /// The curves behind the bounds of the policy's tasks; empty without bounds, and before version
+    /// 4.
     #[serde(default)]
     pub curves: Vec<CurvesRecord>,
-    /// Tasks in the report's order, then best-effort loads.
+    /// The tasks in the report's order, then best-effort loads.
     pub sources: Vec<SourceRecord>,
-    /// The longest stretch with real-time work; `None` without any.
+    /// The longest interval that always had real-time work; `None` without such work.
     pub longest_busy_interval: Option<BusyIntervalRecord>,
     /// Throughput, misses and notices over time; `None` before version 3.
     #[serde(default)]
@@ -111,26 +113,28 @@ pub struct RunRecord {
 /// The response times of one source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SourceRecord {
-    /// Its name in the workload.
+    /// The source's name in the workload.
     pub name: String,
-    /// Whether it is best effort, whose every request counts as a job.
+    /// Whether the source is best effort, in which case every request counts as a job.
     pub is_best_effort: bool,
-    /// The response times of its complete jobs.
+    /// The response times of the source's completed jobs.
     ///
     /// # Shape
-    /// Pairs in rising order: a time, and the number of responses above the pair before that do not
-    /// exceed it. Times are rounded up to three digits; the last is the longest response exactly.
+    /// Pairs of a time t and a number n, in rising order: n response times are at most t and above
+    /// the previous pair's time. Times are rounded up to three digits; the last time is the exact
+    /// longest response time.
     pub response_ns_steps: Vec<(u64, u64)>,
 }
 
 /// The longest busy interval of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BusyIntervalRecord {
-    /// When it began and ended, from the start of the run.
+    /// The start of the interval, from the start of the run.
     pub begin_ns: u64,
-    /// The completion of its last real-time request.
+    /// The completion of the interval's last real-time request, from the start of the run.
     pub end_ns: u64,
-    /// Its events in order of time, after the dispatches of the requests in flight when it began.
+    /// The interval's events in order of time, after the dispatches of requests that were in flight
+    /// when it began.
     pub events: Vec<EventRecord>,
     /// The number of later events that are not in the file.
     pub events_left_out: u64,
@@ -139,15 +143,16 @@ pub struct BusyIntervalRecord {
 /// One event of a busy interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
-    /// When it happened, from the start of the run.
+    /// The time of the event, from the start of the run.
     pub at_ns: u64,
     /// The step that the request took.
     pub step: StepRecord,
-    /// The request; numbers rise in the order of release.
+    /// The request's number; numbers rise in the order of release.
     pub request: u64,
-    /// The index of its source in `sources`.
+    /// The index of the request's source in `sources`.
     pub source: u32,
-    /// The number of the batch in which it is dispatched, counted from 1; otherwise `None`.
+    /// The number of the batch in which the request is dispatched, counted from 1; `None` for other
+    /// steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
 }
@@ -156,24 +161,24 @@ pub struct EventRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepRecord {
-    /// It was released.
+    /// The request was released.
     Released,
-    /// It was dispatched.
+    /// The request was dispatched.
     Dispatched,
-    /// It completed.
+    /// The request completed.
     Completed,
-    /// It was dropped.
+    /// The request was dropped.
     Dropped,
 }
 
-/// Why a text is not a result that this version can read.
+/// The reason why a text is not a result that this version can read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnreadableResult {
-    /// Not a result file.
+    /// The text is not a result file.
     #[error("it is not a result file")]
     Foreign,
-    /// Another version of the format.
+    /// The file has another version of the format.
     #[error(
         "it has version {found} of the result format, and this tidegate reads versions {} to {}",
         VERSIONS.start(),
@@ -183,13 +188,13 @@ pub enum UnreadableResult {
         /// The version of the file.
         found: u64,
     },
-    /// A damaged file.
+    /// The file is damaged.
     #[error("it is a damaged result file: {0}")]
     Damaged(#[source] serde_json::Error),
 }
 
 impl UnreadableResult {
-    /// Returns what to do.
+    /// Returns advice for the user.
     pub const fn help(&self) -> &'static str {
         match self {
             Self::Foreign => "name a file that a command wrote with --result FILE",
@@ -209,7 +214,7 @@ struct Header {
 }
 
 impl ResultFile {
-    /// Returns the result of a command: its report, and the data of each policy that ran.
+    /// Makes the result of a command from its report and the data of each policy that ran.
     ///
     /// # Panics
     /// Never: a report is plain data.
@@ -219,7 +224,7 @@ impl ResultFile {
         Self { format, version, command, report, made: None, drive: None, curves: Vec::new(), runs }
     }
 
-    /// Adds the first line of a report that has none.
+    /// Sets the first line of a report that has none.
     #[must_use]
     pub fn answered(mut self, text: &str) -> Self {
         if let Value::Object(object) = &mut self.report {
@@ -231,7 +236,7 @@ impl ResultFile {
     /// Adds the premises of a report that has none, and the files behind it.
     ///
     /// # Panics
-    /// Never: both are plain data.
+    /// Never: both values are plain data.
     #[must_use]
     pub fn with_premises(mut self, premises: &Premises, origin: Option<&Origin>) -> Self {
         if let Value::Object(object) = &mut self.report {
@@ -256,7 +261,7 @@ impl ResultFile {
         Self { curves, ..self }
     }
 
-    /// Adds when it is written, in UTC.
+    /// Adds the time of writing, in UTC.
     #[must_use]
     pub fn made_at(self, when: String) -> Self {
         Self { made: Some(when), ..self }
@@ -280,7 +285,7 @@ impl ResultFile {
         Ok(file)
     }
 
-    /// Checks what holds in every file that `--result` writes, and what charts rely on.
+    /// Checks the properties that every file written by `--result` has, and on which charts rely.
     fn check(&self) -> Result<(), &'static str> {
         let of_runs = self.runs.iter().flat_map(|run| &run.curves);
         self.curves.iter().chain(of_runs).try_for_each(CurvesRecord::check)?;
@@ -310,7 +315,7 @@ impl ResultFile {
 }
 
 impl RunRecord {
-    /// Returns the data of a run under a policy.
+    /// Returns the data of a run under one policy.
     pub fn of(policy: PolicyName, metrics: &RunMetrics, longest: Option<&BusyInterval>) -> Self {
         let record = |source: &tidegate_host::SourceMetrics| SourceRecord {
             name: source.name.clone(),
@@ -328,14 +333,14 @@ impl RunRecord {
 }
 
 impl SourceRecord {
-    /// Returns the responses of a source.
+    /// Makes the record of a source's response times.
     pub fn new(name: String, is_best_effort: bool, responses: &Distribution) -> Self {
         Self { name, is_best_effort, response_ns_steps: steps(responses) }
     }
 }
 
 impl RunRecord {
-    /// Returns the data of programs that were observed, without batches.
+    /// Returns the data of observed programs, without batches.
     pub fn of_sources(policy: String, sources: Vec<SourceRecord>) -> Self {
         let (curves, longest_busy_interval, over_time) = (Vec::new(), None, None);
         Self { policy, curves, sources, longest_busy_interval, over_time }

@@ -17,17 +17,17 @@ use crate::runs::{self, NotApplicable, P50, P99, P999, PolicyReport, Requested, 
 /// The facts that are known before the first policy runs.
 #[derive(Debug, Clone)]
 pub struct RunHead {
-    /// The drive whose table the bounds rest on.
+    /// The name of the drive, on whose table the bounds rely.
     pub drive: String,
     /// The device.
     pub device: String,
-    /// Its size.
+    /// The device's size.
     pub size: Bytes,
-    /// Whether the kernel granted all real-time scheduling.
+    /// Whether the kernel granted all of the requested real-time scheduling.
     pub real_time_granted: bool,
-    /// The granted real-time scheduling.
+    /// The granted real-time scheduling, in words.
     pub real_time: String,
-    /// How tasks arrive, as [`crate::arrivals()`] says it.
+    /// How tasks arrive, as [`crate::arrivals()`] describes it.
     pub arrivals: Option<String>,
     /// The seed of the positions of all requests.
     pub seed: u64,
@@ -35,7 +35,7 @@ pub struct RunHead {
     pub premises: Premises,
     /// The command that prints doubts and notes in full.
     pub more: String,
-    /// The tool and the files.
+    /// The version of the program, and the files that it read.
     pub origin: Origin,
 }
 
@@ -45,7 +45,7 @@ pub struct DeviceRun<'a> {
     pub result: PolicyReport<'a>,
     /// The host's lateness in releasing jobs.
     pub host_lateness: Distribution,
-    /// The device's time for each request.
+    /// The device's service times of requests.
     pub device_time: Distribution,
     /// The comparison of batches with the table.
     pub batches: BatchWatch,
@@ -64,7 +64,7 @@ pub struct RunReport<'a> {
     arrivals: Option<&'a str>,
     seed: u64,
     policies: Vec<Requested<RanPolicy<'a>>>,
-    /// Policies that do not apply, and why.
+    /// Policies that do not apply, with the reasons.
     not_applicable: Vec<NotApplicable>,
     origin: &'a Origin,
     #[serde(skip)]
@@ -86,7 +86,7 @@ struct RanPolicy<'a> {
     overrun_ns_max: Ns,
 }
 
-/// A distribution of times.
+/// The summary of a distribution of times.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Serialize)]
 struct Times {
@@ -195,7 +195,7 @@ impl<'a> RanPolicy<'a> {
 }
 
 impl Times {
-    /// `None` if nothing was recorded.
+    /// Returns the times; `None` if nothing was recorded.
     fn of(times: &Distribution) -> Option<Self> {
         (times.count() > 0).then(|| Self {
             ns_min: Ns::of(times.min()),
@@ -272,7 +272,7 @@ fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
 }
 
 /// Returns the suspected cause of an exceeded bound. A host that is late at releases is also late
-/// at completions, and its lateness then counts as part of a batch's time.
+/// at completions, and the latter lateness counts as part of a batch's time.
 fn suspect(overrun_max: Option<Duration>, lateness_max: Option<Duration>) -> &'static str {
     match overrun_max {
         None => "the drive file was kept, so the host was late: see lateness",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The results of one policy for a workload, beside the proof: the common part of the reports of
+//! The results of one policy for a workload, with the proof: the common part of the reports of
 //! `tidegate sim` and `tidegate run`.
 
 mod loads;
@@ -24,7 +24,7 @@ use crate::result::CurvesRecord;
 use loads::LoadReport;
 pub use plot::write_plots;
 
-/// The median, in parts per million.
+/// The median and the 99 % quantile, in parts per million.
 pub(crate) const P50: u32 = 500_000;
 pub(crate) const P99: u32 = 990_000;
 pub(crate) const P999: u32 = 999_000;
@@ -53,7 +53,7 @@ pub struct PolicyReport<'a> {
     wall_ns: u64,
     grade: Option<Grade>,
     premises: Premises,
-    /// The tokens that best effort got.
+    /// The tokens that best effort received, in words.
     #[serde(skip)]
     tokens: Option<String>,
     #[serde(skip)]
@@ -117,7 +117,7 @@ impl<T> Requested<T> {
     }
 }
 
-/// Says which policies an interruption left out.
+/// States which policies an interruption left out.
 pub(crate) fn write_not_run(not_run: &[PolicyName], page: &mut Page) {
     for policy in not_run {
         page.labelled("Not run", format!("{policy}: the run was interrupted before it"));
@@ -125,7 +125,7 @@ pub(crate) fn write_not_run(not_run: &[PolicyName], page: &mut Page) {
 }
 
 impl NotApplicable {
-    /// Says why a policy cannot run.
+    /// States why a policy cannot run.
     pub fn new(policy: PolicyName, reason: impl Into<String>) -> Self {
         Self { policy: policy.name(), reason: reason.into() }
     }
@@ -136,7 +136,7 @@ impl NotApplicable {
     }
 }
 
-/// Response times; null if nothing completed.
+/// Response times; null if no job completed.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct ResponseTimes {
@@ -148,7 +148,7 @@ pub(crate) struct ResponseTimes {
     pub(crate) response_ns_max: Option<Ns>,
 }
 
-/// Requests and their throughput, up to the last release.
+/// The number of requests and their throughput, up to the last release.
 #[derive(Debug, Serialize)]
 struct VolumeReport {
     requests: u64,
@@ -217,14 +217,14 @@ impl<'a> PolicyReport<'a> {
         self
     }
 
-    /// Says that Tidegate broke a promise in this run.
+    /// Marks the run as one in which Tidegate broke a promise.
     #[must_use]
     pub(crate) fn blamed(mut self) -> Self {
         self.is_blamed = true;
         self.with_verdict()
     }
 
-    /// Returns the premises of the policy's verdict, for lines below the results.
+    /// Returns the premises of the policy's verdict, which are shown below the results.
     pub(crate) fn premises(&self) -> &Premises {
         &self.premises
     }
@@ -250,7 +250,8 @@ impl<'a> PolicyReport<'a> {
         self.requests_failed
     }
 
-    /// Returns the tasks whose longest response time exceeded its bound: index, name and excess.
+    /// Returns the index, name and excess of each task whose longest response time exceeded its
+    /// bound.
     pub(crate) fn excesses(&self) -> impl Iterator<Item = (usize, &str, Duration)> {
         let tasks = self.tasks.iter().enumerate();
         tasks.filter_map(|(index, task)| Some((index, task.name, task.excess()?)))

@@ -19,18 +19,18 @@ pub struct SimulatedRun<'a> {
     pub result: PolicyReport<'a>,
     /// The violations that the checkers found.
     pub violations: Vec<String>,
-    /// How the drive kept its contracts.
+    /// Whether the drive kept its contracts.
     pub watch: ContractWatch,
 }
 
-/// What was simulated.
+/// The parameters of a simulation.
 #[derive(Debug)]
 pub struct Simulation {
     /// The kind of drive.
     pub kind: DriveKind,
-    /// The seed.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// The tool and the files.
+    /// The version of the program, and the files that it read.
     pub origin: Origin,
 }
 
@@ -45,7 +45,7 @@ pub struct SimReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     arrivals: Option<String>,
     policies: Vec<Requested<SimulatedPolicy<'a>>>,
-    /// Policies that do not apply, and why.
+    /// Policies that do not apply, with the reasons.
     not_applicable: Vec<NotApplicable>,
     origin: Origin,
     /// Policies that an interruption left out.
@@ -69,7 +69,7 @@ struct SimulatedPolicy<'a> {
     result: PolicyReport<'a>,
     #[serde(flatten)]
     contracts: ContractsReport,
-    /// The effect of an exceeded drive contract.
+    /// The effect of a broken drive contract, in words; `None` if there is none.
     #[serde(skip)]
     overruns: Option<String>,
 }
@@ -177,7 +177,7 @@ impl Report for SimReport<'_> {
         for sentence in self.ran().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }
-        // Figures that rest on perfect knowledge of service times, which no device gives, must be
+        // Figures that assume perfect knowledge of service times, which no device provides, must be
         // shown with this premise.
         let premises = results.iter().map(|result| result.premises());
         let perfect = premises.flat_map(|it| it.of_code(PremiseCode::PerfectKnowledge));

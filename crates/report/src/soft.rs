@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Soft guarantees beside the hard ones: combines measured quantiles (`model`), their confidence
-//! (`measure`) and the bounds for jobs (`analysis`).
+//! Soft guarantees, shown with the hard ones. A soft guarantee combines measured quantiles
+//! (`model`), their confidence (`measure`) and the bounds for jobs (`analysis`).
 //!
-//! The verdict stays hard: a soft guarantee holds for the device as measured, the verdict for any
-//! device that stays within its table.
+//! The verdict stays hard: a soft guarantee holds for the device as measured, and the verdict holds
+//! for any device that stays within its table.
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, SoftPromise, soft_promise};
@@ -14,11 +14,12 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
 
-/// The confidence of all statements about one quantile, for all entries of its table together.
+/// The confidence of all statements about one quantile, for all entries of its table together, in
+/// parts per million.
 const CONFIDENCE_PPM: u32 = 990_000;
-/// The complement of the confidence.
+/// The complement of the confidence, in parts per billion.
 const DOUBT_PPB: u32 = 10_000_000;
-/// One, in parts per billion.
+/// A probability of one, in parts per billion.
 const WHOLE_PPB: u64 = 1_000_000_000;
 
 /// The guarantees at one quantile.
@@ -83,7 +84,8 @@ impl Soft {
         }
     }
 
-    /// Writes the guarantees and their basis, or why there are none although a task requests one.
+    /// Writes the guarantees and their basis, or the reason why there are none although a task
+    /// requests one.
     pub(crate) fn write(
         soft: &[Self],
         workload: &Workload,
@@ -154,7 +156,8 @@ impl Soft {
 mod tests {
     use crate::overruns::tests::checked;
 
-    /// Goal: quantiles were measured at random places, so nothing soft is promised at other places.
+    /// Goal: quantiles were measured at random places, so there are no soft guarantees for requests
+    /// at other places.
     #[test]
     fn nothing_soft_is_promised_at_places_that_are_set() {
         let (json, text) = checked("\"random\"");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Describes `[fit]` of a drive file in a few words: at the end of a measurement, and wherever the
+//! Describes `[fit]` of a drive file in short lines: at the end of a measurement, and wherever the
 //! file is shown.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::figures::thousands;
 use crate::paragraph::Fact;
 use crate::plot::Chart;
 
-/// Returns the facts about rotation, zones, tracks, seeks, stripes and flushes that were measured.
+/// Returns the measured facts about rotation, zones, tracks, seeks, stripes and flushes.
 pub(crate) fn facts(fit: &toml::Table) -> Vec<Fact> {
     let cylinders = part(fit, "mechanics").map(|it: Mechanics| it.cylinders);
     let geometry = part(fit, "geometry").map(|it| of_geometry(&it, cylinders));
@@ -26,7 +26,7 @@ pub(crate) fn facts(fit: &toml::Table) -> Vec<Fact> {
     geometry.into_iter().chain(stripe).chain(flush).flatten().collect()
 }
 
-/// Returns the figures of a found disk that were guessed because nothing shows them.
+/// Returns the values of a reconstructed disk that were guessed because no measurement shows them.
 pub(crate) fn guessed(fit: &toml::Table) -> Vec<Fact> {
     let found: Option<Mechanics> = part(fit, "mechanics");
     let lines = found.into_iter().flat_map(|it| it.chosen);
@@ -50,12 +50,12 @@ fn ms(ns: u64) -> String {
     figures::ms_ceil(Duration::from_ns(ns))
 }
 
-/// Formats a part of a turn, for example `12.5 %`.
+/// Formats a share of a revolution, for example `12.5 %`.
 fn percent(ppm: u64) -> String {
     format!("{}.{} %", ppm / 10_000, ppm % 10_000 / 1_000)
 }
 
-/// Describes how tracks follow each other.
+/// Describes how tracks are arranged.
 fn of_tracks(tracks: &TracksSeen, cylinders: Option<u32>) -> String {
     let TracksSeen { surfaces, range_cylinders, .. } = *tracks;
     let [track, cylinder] = [tracks.track_skew_ppm, tracks.cylinder_skew_ppm].map(percent);
@@ -90,7 +90,7 @@ fn of_heads(seek: &SeekSeen) -> String {
     format!("{switch}; {begins}")
 }
 
-/// Describes the disk's memory.
+/// Describes the disk's cache.
 fn of_cache(overhead: &OverheadSeen) -> String {
     match (overhead.hit_ns, overhead.reads_ahead) {
         (None, _) => "answers no read".to_owned(),
@@ -127,7 +127,7 @@ fn of_geometry(geometry: &Geometry, cylinders: Option<u32>) -> Vec<Fact> {
     [rotation, overhead, cache, zones, tracks, heads, seek].into_iter().flatten().collect()
 }
 
-/// Returns the longest flush after each number of writes, for each kind of writes.
+/// Returns the longest flush after each number of writes, for each kind of write.
 fn of_flushes(flushes: &BTreeMap<String, FlushTimes>) -> Vec<Fact> {
     let text = |(kind, times): (&String, &FlushTimes)| {
         let FlushTimes { start, writes, ns_max, samples, .. } = times;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reports what a verdict tolerates: how much longer than its tables the drive may take.
+//! Reports the tolerance of a verdict: how much longer than its tables the drive may take.
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, Tolerance, tolerance};
@@ -22,7 +22,7 @@ pub(crate) struct ToleranceReport {
 }
 
 impl ToleranceReport {
-    /// Computes what the verdict tolerates; `None` without a proof.
+    /// Computes the tolerance of a verdict; `None` without a proof.
     pub(crate) fn of(workload: &Workload, assessment: &Assessment) -> Option<Self> {
         let tolerance = tolerance(workload, assessment)?;
         Some(Self {
@@ -63,7 +63,7 @@ impl ToleranceReport {
     }
 }
 
-/// Names the times that the contract limits.
+/// Names the times that this contract limits.
 const fn times(contract: DriveContract) -> &'static str {
     match contract {
         DriveContract::Batches => "batches",
@@ -73,7 +73,7 @@ const fn times(contract: DriveContract) -> &'static str {
     }
 }
 
-/// Formats parts per million as per cent, rounded down: `12.34 %`.
+/// Formats parts per million as a percentage, rounded down: `12.34 %`.
 pub(crate) fn percent_floor(ppm: u64) -> String {
     let hundredths = ppm / 100;
     match (hundredths / 100, hundredths % 100) {

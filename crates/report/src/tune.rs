@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reports of `tidegate tune`: the settings of a disk and their reasons, its drift, and an undo.
+//! The reports of `tidegate tune`: the settings of a disk and their reasons, their drift, and an
+//! undo.
 
 mod file_systems;
 mod services;
@@ -19,7 +20,7 @@ use services::ServiceReport;
 pub use file_systems::FileSystemReport;
 pub use status::{TuneStatusReport, TuneUndoReport, TunedState};
 
-/// The other causes of delay, which no setting removes.
+/// Other causes of delay, which no setting removes.
 const CAUSES: [&str; 3] = [
     "self-tests of smartd, standby and error recovery stop a disk for seconds: run self-tests when no \
      deadline matters, switch standby off, and limit error recovery where the disk can (SCT ERC)",
@@ -29,15 +30,15 @@ const CAUSES: [&str; 3] = [
      wrote: a task that writes must use direct I/O",
 ];
 
-/// How far the command went.
+/// Whether the command only showed changes, made them, or installed them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// Nothing was written.
+    /// The changes were only shown.
     Shown,
-    /// The settings were made, until the machine restarts.
+    /// The settings were made, and last until the next restart.
     Applied,
-    /// The settings were made, and installed files make them again after a restart.
+    /// The settings were made, and installed files make them again after each restart.
     Installed,
 }
 
@@ -46,7 +47,7 @@ pub enum Extent {
 pub struct TuneReport<'a> {
     device: &'a str,
     verdict: &'static str,
-    /// Why no bound applies.
+    /// The reason why no bound applies.
     reason: Option<&'a str>,
     /// The doubts about the verdict.
     doubts: Vec<&'a str>,
@@ -95,7 +96,7 @@ impl<'a> TunedSetting<'a> {
     }
 }
 
-/// Writes the present and the needed values, and the reasons.
+/// Writes the current and the required values, and the reasons.
 pub(crate) fn write_settings(page: &mut Page, settings: &[TunedSetting<'_>]) {
     let row = |it: &TunedSetting<'_>| {
         let old = it.old.map_or("-".to_owned(), printable);
@@ -120,8 +121,8 @@ pub(crate) fn write_drift(page: &mut Page, drift: &[Drift]) {
     }
 }
 
-/// Writes the values that an undo restored, the files that it removed, and the services that have
-/// their old class again.
+/// Writes the values that an undo restored, the files that it removed, and the services that got
+/// their old class back.
 pub(crate) fn write_undone(page: &mut Page, undone: &Undone) {
     for (attribute, value) in &undone.settings {
         page.labelled("Restored", format!("{attribute} = {}", printable(value)));
@@ -139,33 +140,33 @@ pub(crate) fn write_undone(page: &mut Page, undone: &Undone) {
     }
 }
 
-/// The parts of a report on settings.
+/// The data for a report on settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Tuned<'a> {
     /// The kernel's name for the disk.
     pub device: &'a str,
     /// The workload at the chosen depth.
     pub workload: &'a Workload,
-    /// Its assessment.
+    /// The assessment of the workload.
     pub assessment: &'a Assessment,
     /// The largest proved depth; `None` if the workload states the depth.
     pub depth_max: Option<u32>,
-    /// Why the disk cannot be tuned.
+    /// The reasons why the disk cannot be tuned.
     pub refusals: &'a [Refusal],
     /// The settings.
     pub settings: &'a [Setting],
     /// The files of an installation.
     pub files: &'a [NewFile],
-    /// The units that the workload names, as they run.
+    /// The units that the workload names, in their current state.
     pub services: &'a [Running],
     /// The file systems on the disk.
     pub file_systems: &'a [FileSystem],
-    /// How far the command went.
+    /// Whether the command only showed changes, made them, or installed them.
     pub extent: Extent,
 }
 
 impl<'a> TuneReport<'a> {
-    /// Reports these settings.
+    /// Makes the report on these settings.
     pub fn of(tuned: Tuned<'a>) -> Self {
         let Tuned { workload, assessment, .. } = tuned;
         let (verdict, reason) = match assessment.answer {

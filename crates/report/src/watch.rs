@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reports of `tidegate watch`: what happened on a disk, beside the bounds of a workload, and
-//! what was learnt.
+//! The reports of `tidegate watch`: the requests on a disk against the bounds of a workload, and
+//! the workload that was learnt.
 
 mod histogram;
 mod learnt;
@@ -24,33 +24,34 @@ use parts::{EntryReport, SourceReport};
 
 pub use learnt::LearnReport;
 
-/// The parts of a report on a watch.
+/// The data for a report on a watch.
 #[derive(Debug, Clone, Copy)]
 pub struct Watched<'a> {
     /// The kernel's name for the disk.
     pub device: &'a str,
-    /// What was seen.
+    /// The observations of the watch.
     pub seen: Seen<'a>,
     /// The verdict on the workload; `None` without a workload.
     pub assessment: Option<&'a Assessment>,
-    /// Whether the kernel reported the class of each request; otherwise it is the thread's.
+    /// Whether the kernel reported the class of each request; if not, the thread's class is used.
     pub tells_class: bool,
     /// How the disk differs from the settings that `tune` made; `None` if it is not tuned.
     pub drift: Option<&'a [Drift]>,
 }
 
-/// What happened on a disk.
+/// The requests on a disk during a watch, with the verdict on a workload.
 #[derive(Debug, Serialize)]
 pub struct WatchReport<'a> {
     device: &'a str,
     duration_ns: Ns,
-    /// `None` without a workload.
+    /// The verdict; `None` without a workload.
     verdict: Option<&'static str>,
     requests: u64,
     lost_events: u64,
-    /// Whether every request kept its bound; `None` if no request has a bound.
+    /// Whether every request kept its bound; `None` if no observed request has a bound.
     is_held: Option<bool>,
-    /// The assumptions of the proof that the watch saw broken, and the tasks that it did not see.
+    /// The assumptions of the proof that were broken during the watch, and the tasks that were not
+    /// seen.
     broken: Vec<String>,
     /// Whether the disk was tuned; `None` without a workload.
     is_tuned: Option<bool>,
@@ -59,25 +60,25 @@ pub struct WatchReport<'a> {
     entries_without_unit: &'a [String],
     undeclared: Vec<UndeclaredReport<'a>>,
     undeclared_others: u64,
-    /// Requests whose unit is unknown, because their threads had ended.
+    /// The number of requests with an unknown unit, because their threads had ended.
     unknown: u64,
     sources: Vec<SourceReport<'a>>,
     on_device: OnDeviceReport,
-    /// What the device did beyond its tables; `None` without a workload.
+    /// The overruns of the device's tables; `None` without a workload.
     contracts: Option<ByContract>,
     unseen_sectors: u64,
     pending: usize,
     unfinished: u64,
     unsent: u64,
     class_from: &'static str,
-    /// What the programs and the disk did, and what weakens the report.
+    /// Notes on the programs and the disk, and doubts about the report.
     notes: Vec<Note>,
-    /// The contract that the bounds rest on.
+    /// The contract on which the bounds rely.
     #[serde(skip)]
     contract: Option<DriveContract>,
 }
 
-/// Real-time requests that no entry declares.
+/// Real-time requests of a program that no entry declares.
 #[derive(Debug, Serialize)]
 struct UndeclaredReport<'a> {
     name: &'a str,
@@ -85,11 +86,11 @@ struct UndeclaredReport<'a> {
     requests: u64,
 }
 
-/// The requests on the device.
+/// The numbers of requests on the device.
 #[derive(Debug, Serialize)]
 struct OnDeviceReport {
     in_flight_max: u32,
-    /// The most that the proof allows; `None` without one.
+    /// The largest number in flight that the proof allows; `None` without a proof.
     in_flight_allowed: Option<u32>,
     flushes: u64,
     flush_ns_max: Option<Ns>,
@@ -100,7 +101,7 @@ struct OnDeviceReport {
 }
 
 impl<'a> WatchReport<'a> {
-    /// Reports a watch.
+    /// Makes the report on a watch.
     pub fn of(watched: Watched<'a>) -> Self {
         let Watched { device, seen, assessment, tells_class, drift } = watched;
         let verdict = assessment.map(|it| match it.answer {
@@ -147,7 +148,7 @@ impl<'a> WatchReport<'a> {
         report
     }
 
-    /// Returns the distributions: of the entries in their order, then of the sources.
+    /// Returns the distributions: those of the entries in their order, then those of the sources.
     pub fn record(&self, seen: Seen<'_>) -> RunRecord {
         let entries = seen.declared.into_iter().flat_map(Declared::entries);
         let entries = entries.map(|(entry, record)| {
@@ -160,16 +161,16 @@ impl<'a> WatchReport<'a> {
         RunRecord::of_sources("kernel".to_owned(), entries.chain(programs).collect())
     }
 
-    /// Returns whether there is no workload, or a request with a bound was seen and every such
-    /// request kept its bound, in the class and at the depth that the proof is for.
+    /// Returns whether there is no workload, or whether requests with a bound were seen and each of
+    /// them kept its bound, in the class and at the depth that the proof assumes.
     pub fn is_kept(&self) -> bool {
         let is_other_class = self.entries.iter().any(|entry| entry.other_class > 0);
         let is_as_proven = !is_other_class && !self.on_device.is_too_deep();
         self.verdict.is_none() || (self.is_held == Some(true) && is_as_proven)
     }
 
-    /// Returns the assumptions of the proof that the watch saw broken, and the tasks that it did
-    /// not see.
+    /// Returns the assumptions of the proof that were broken during the watch, and the tasks that
+    /// were not seen.
     fn find_broken(&self) -> Vec<String> {
         if self.verdict.is_none() {
             return Vec::new();

@@ -3,8 +3,8 @@
 
 use tidegate_model::is_hidden;
 
-/// Escapes a text for HTML and SVG, in elements and in attributes; a line end becomes a space, and
-/// every other letter that is hidden becomes `?`.
+/// Escapes a text for HTML and SVG, in elements and in attributes. A line end becomes a space, and
+/// every other hidden character becomes `?`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {

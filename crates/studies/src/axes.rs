@@ -7,20 +7,20 @@ use serde::Deserialize;
 
 use crate::cell::Cell;
 
-/// One value of each axis, by the axis's name.
+/// A value for each axis, by the axis's name.
 pub(crate) type Point = BTreeMap<String, Cell>;
 
 /// The values of one axis.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Axis {
-    /// These values.
+    /// The listed values.
     List(Vec<Cell>),
     /// Whole numbers at equal distances.
     Range(Range),
 }
 
-/// Whole numbers from one to another, both included.
+/// Whole numbers from `from` to `to`, both included.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Range {
@@ -46,8 +46,8 @@ impl Axis {
     }
 }
 
-/// Returns every combination of the axes' values, the last axis changing fastest; one point without
-/// any axis.
+/// Returns every combination of the axes' values, with the last axis changing fastest; without
+/// axes, one point.
 pub(crate) fn points(axes: &BTreeMap<String, Axis>) -> Vec<Point> {
     axes.iter().fold(vec![Point::new()], |points, (name, axis)| {
         let values = axis.values();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The values of axes and measures, in the one form that files, expressions and results share.
+//! The values of axes and measures, in the form that files, expressions and results share.
 
 use minijinja::Value;
 use minijinja::value::ValueKind;
 use serde::{Deserialize, Serialize};
 use tidegate_model::Duration;
 
-/// A value.
+/// A value of an axis or a measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Cell {
@@ -23,18 +23,19 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// Converts a count or a number of ns.
+    /// Converts a count, or a time in ns.
     pub(crate) fn of(count: u64) -> Self {
         i64::try_from(count)
             .map_or_else(|_| Self::Float(tidegate_stats::float::of(count)), Self::Int)
     }
 
-    /// Returns a time in ns.
+    /// Converts a time to a number of ns.
     pub(crate) fn of_time(time: Duration) -> Self {
         Self::of(time.ns())
     }
 
-    /// Returns the value as a number, if it is one; true and false are 1 and 0.
+    /// Returns the value as a number; true and false are 1 and 0, and `None` means that the value
+    /// is not a number.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Bool(is) => Some(f64::from(u8::from(*is))),

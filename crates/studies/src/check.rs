@@ -11,10 +11,10 @@ use crate::file::{FactFile, FigureFile, Form, GridFile, Kind, StudyFile, TableFi
 use crate::published::{Tolerance, Unit};
 
 impl StudyFile {
-    /// Checks the file.
+    /// Checks the file for contradictions.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// The description of the first contradiction.
     pub(crate) fn check(&self) -> Result<(), String> {
         needs(!self.items.is_empty(), "`items` is empty: name what the study reproduces")?;
         for fact in &self.fact {
@@ -62,7 +62,7 @@ impl GridFile {
         needs(is_one, "a search needs either `while` or `first`")
     }
 
-    /// Returns whether each row has this measure, or may have it.
+    /// Returns whether the grid's rows have, or can have, this measure.
     fn measures(&self, name: &str) -> bool {
         self.search.as_ref().is_some_and(|it| it.axis == name)
             || self.measures.iter().any(|it| it == name)

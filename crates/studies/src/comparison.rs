@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds the two sides of each comparison in an expression.
 
-/// Words that end an operand, as comparisons do.
+/// Words that end an operand, as comparison operators do.
 const WORDS: [&str; 5] = ["and", "or", "not", "if", "else"];
 
-/// An operand that may turn out to be a side: where it begins, and whether a comparison precedes it.
+/// An operand that may become a side of a comparison: where it begins, and whether a comparison
+/// precedes it.
 #[derive(Clone, Copy)]
 struct Open {
     from: usize,
     is_compared: bool,
 }
 
-/// Returns the sides of all comparisons, those in parentheses included.
+/// Returns the sides of all comparisons, including those in parentheses.
 pub(crate) fn sides(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut open = vec![Open { from: 0, is_compared: false }];

@@ -19,38 +19,38 @@ use crate::study::Study;
 use crate::table::TableResult;
 use crate::verdict::Verdict;
 
-/// The progress of the work.
+/// The progress of a run of studies.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// The points that are done.
+    /// The number of points that are done.
     pub done: usize,
-    /// All points.
+    /// The number of all points.
     pub total: usize,
-    /// The study of the point that was just done.
+    /// The study of the point that was just completed.
     pub study: &'a str,
 }
 
 /// The results of one study.
 #[derive(Debug)]
 pub struct StudyResult<'a> {
-    /// The study.
+    /// The study that was run.
     pub study: &'a Study,
-    /// The verdicts, in the file's order.
+    /// The verdicts on the published facts, in the file's order.
     pub facts: Vec<FactResult>,
     /// The verdicts on our own claims, in the file's order.
     pub expectations: Vec<ExpectationResult>,
     /// The first fault of each grid.
     pub faults: Vec<String>,
-    /// The points that an interruption left out.
+    /// The number of points that an interruption left out.
     pub left_out: usize,
     /// The results of each grid.
     pub(crate) results: Results,
-    /// The grids that lack a point; no fact is judged by the rest of their points.
+    /// The grids that lack a point; facts that use them get no verdict.
     incomplete: BTreeSet<String>,
 }
 
 impl StudyResult<'_> {
-    /// Returns the tables of which points were computed.
+    /// Returns the tables for which points were computed.
     ///
     /// # Panics
     /// Never: the check of the study excludes faulty tables.
@@ -60,7 +60,8 @@ impl StudyResult<'_> {
         tables.map(|it| TableResult::of(it, &self.results).expect("a checked table")).collect()
     }
 
-    /// Returns whether every fact has the verdict that the study states, and every point a value.
+    /// Returns whether every fact has the verdict that the study states, and every point has a
+    /// value.
     pub fn is_as_stated(&self) -> bool {
         let facts = self.facts.iter().map(|fact| fact.verdict);
         let claims = self.expectations.iter().map(|claim| claim.verdict);
@@ -76,9 +77,9 @@ struct Job<'a> {
     point: Point,
 }
 
-/// Computes every point of these studies, as many at once as there are processors, and judges their
-/// facts. When `cancelled`, running simulations end, and the facts that the finished points decide
-/// are judged: those of grids without a missing point.
+/// Computes every point of these studies, on all processors at once, and judges their facts. Once
+/// `cancelled` is set, running simulations end, and only facts whose grids lack no point are
+/// judged.
 ///
 /// # Panics
 /// If a thread panics.
@@ -140,7 +141,7 @@ fn jobs(index: usize, study: &Study, is_quick: bool) -> Vec<Job<'_>> {
     points.into_iter().map(job).collect()
 }
 
-/// Computes a point, or searches from it.
+/// Computes a point, or runs the search that starts from it.
 fn compute(
     study: &Study,
     job: &Job<'_>,
@@ -188,7 +189,8 @@ impl<'a> StudyResult<'a> {
         match row {
             Some(Ok(row)) => self.results.get_mut(job.grid).expect("a grid").push(row),
             Some(Err(Failed::Fault(fault))) => {
-                // The other points of a faulty grid mostly fail for the same reason.
+                // Only a grid's first fault is kept, because its other points mostly fail for the
+                // same reason.
                 let grid = format!("grid `{}`", job.grid);
                 if !self.faults.iter().any(|other| other.starts_with(&grid)) {
                     self.faults.push(format!("{grid}, {fault}"));

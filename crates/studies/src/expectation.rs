@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Judges our own claims.
+//! Judges the project's own claims.
 
 use minijinja::Environment;
 use serde::Serialize;
@@ -9,19 +9,19 @@ use crate::expression::{NoValue, evaluate_strictly};
 use crate::file::ExpectFile;
 use crate::verdict::Verdict;
 
-/// One of our own claims.
+/// The verdict on one of the project's own claims.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExpectationResult {
-    /// The claim.
+    /// The claim, in one sentence.
     pub says: String,
-    /// The verdict.
+    /// The verdict on the claim.
     pub verdict: Verdict,
-    /// Why it has no other verdict.
+    /// The reason for the verdict, if it needs one.
     pub reason: Option<String>,
 }
 
 impl ExpectFile {
-    /// Returns the verdict over these results; `is_quick` if they are those of `--quick`.
+    /// Judges the claim by these results; `is_quick` says whether they come from a `--quick` run.
     pub(crate) fn judge(&self, environment: &Environment<'_>, is_quick: bool) -> ExpectationResult {
         let (verdict, reason) = if is_quick && !self.quick {
             (Verdict::NotRun, Some("needs a full run".to_owned()))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Expressions over the results of a study. Each grid is a function: `main("response_ns_max",
-//! policy="dqf")` is that measure at the points with these values: one value, or a list in the
-//! grid's order.
+//! policy="dqf")` returns that measure at the points with these values, as one value or as a list
+//! in the grid's order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
@@ -24,21 +24,21 @@ pub(crate) type Results = BTreeMap<String, Vec<Row>>;
 #[error("a point is missing")]
 struct Missing;
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoValue {
-    /// A grid that it uses lacks a point.
+    /// A grid that the expression uses lacks a point.
     Missing(String),
     /// The expression is faulty.
     Faulty(String),
 }
 
-/// Returns an environment in which expressions know these results, and `mean`, `median`,
-/// `max`, `min`, `rising` and `falling`. A grid that is incomplete has no values.
+/// Returns an environment in which expressions can use these results, and `mean`, `median`, `max`,
+/// `min`, `rising` and `falling`. A grid that is incomplete has no values.
 pub(crate) fn over(results: &Results, incomplete: &BTreeSet<String>) -> Environment<'static> {
     let mut environment = template::environment();
-    // A grid with one seed gives a number and a grid with several gives a list, so each of these
-    // takes both.
+    // A grid with one seed gives a number, and a grid with several gives a list, so each of these
+    // filters accepts both.
     environment.add_filter("mean", |values: &Value| numbers(values).map(|it| mean(&it)));
     environment.add_filter("median", |values: &Value| numbers(values).map(median));
     environment.add_filter("max", |values: &Value| {
@@ -65,7 +65,7 @@ pub(crate) fn over(results: &Results, incomplete: &BTreeSet<String>) -> Environm
     environment
 }
 
-/// Returns the numbers of a list, or the one number.
+/// Returns the numbers of a list, or a single number as a list.
 fn numbers(value: &Value) -> Result<Vec<f64>, Error> {
     if value.is_number() {
         return Ok(vec![f64::try_from(value.clone())?]);
@@ -120,7 +120,7 @@ fn select(grid: &str, rows: &[Row], measure: &str, at: &Kwargs) -> Result<Value,
     }
 }
 
-/// Shows a point in messages.
+/// Formats a point for messages.
 pub(crate) fn shown(point: &Point) -> String {
     let values: Vec<String> = point.iter().map(|(name, cell)| format!("{name}={cell}")).collect();
     if values.is_empty() { "its only point".to_owned() } else { values.join(", ") }
@@ -136,8 +136,8 @@ pub(crate) fn evaluate(environment: &Environment<'_>, text: &str) -> Result<Cell
     Cell::of_value(&value).ok_or_else(|| NoValue::Faulty(format!("`{text}` is no number")))
 }
 
-/// Evaluates an expression like [`evaluate`], and refuses it if a side of a comparison is not a
-/// finite number or a boolean: the language orders a list or a text after every number.
+/// Evaluates an expression as [`evaluate`] does, and refuses it if a side of a comparison is not a
+/// finite number or a boolean: the language would order a list or a text after every number.
 ///
 /// # Errors
 /// [`NoValue`].

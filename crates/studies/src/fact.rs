@@ -10,26 +10,26 @@ use crate::file::{Basis, FactFile, Kind};
 use crate::published::{Published, Relation};
 use crate::verdict::Verdict;
 
-/// One published fact beside our value.
+/// The verdict on one published fact, with our value.
 #[derive(Debug, Clone, Serialize)]
 pub struct FactResult {
-    /// Where the source states it.
+    /// The place at which the source states the fact.
     pub at: String,
-    /// The fact.
+    /// The published fact, in one sentence.
     pub says: String,
     /// The published number as printed.
     pub published: Option<String>,
     /// Our value in the same unit.
     pub ours: Option<String>,
-    /// Whether our model was fitted to it.
+    /// Whether our model was fitted to the fact.
     pub is_fitted: bool,
-    /// The verdict.
+    /// The verdict on the fact.
     pub verdict: Verdict,
-    /// The reason of the verdict, or of a tolerance.
+    /// The reason for the verdict, or for a tolerance.
     pub reason: Option<String>,
 }
 
-/// The outcome of a comparison.
+/// The outcome of comparing our value with the published one.
 enum Compared {
     Exactly,
     Tolerated,
@@ -37,7 +37,7 @@ enum Compared {
 }
 
 impl FactFile {
-    /// Returns the verdict over these results; `is_quick` if they are those of `--quick`.
+    /// Judges the fact by these results; `is_quick` says whether they come from a `--quick` run.
     pub(crate) fn judge(&self, environment: &Environment<'_>, is_quick: bool) -> FactResult {
         let mut result = FactResult {
             at: self.at.clone(),
@@ -87,7 +87,7 @@ impl FactFile {
         stated.into_iter().chain([&self.because]).find_map(Option::as_ref)
     }
 
-    /// Returns whether other runs show the stated reason; true if it names none.
+    /// Returns whether other runs confirm the stated reason; true if the fact names no such runs.
     fn show(&self, environment: &Environment<'_>) -> Result<bool, NoValue> {
         let Some(expression) = &self.shown else { return Ok(true) };
         match evaluate_strictly(environment, expression)? {
@@ -142,7 +142,7 @@ impl FactFile {
             Compared::Exactly | Compared::Tolerated if self.print_is_wrong.is_some() => {
                 Verdict::PrintIsWrong
             }
-            // A short run cannot refute a difference of long ones.
+            // A short run cannot refute a difference that long runs have.
             Compared::Exactly | Compared::Tolerated if is_stated && !is_quick => Verdict::Stale,
             Compared::Not if self.differs.is_some() => Verdict::Differs,
             Compared::Not if is_stated => Verdict::Unexplained,
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(verdict("ours = '2'\npublished = '2'\nunexplained = 'c'"), Verdict::Stale);
     }
 
-    /// Canary: a reason whose runs do not show it explains nothing.
+    /// Canary: a reason that its runs do not confirm explains nothing.
     #[test]
     fn a_reason_counts_only_while_its_runs_show_it() {
         let differs = "ours = '1'\npublished = '2'\ndiffers = 'c'\n";

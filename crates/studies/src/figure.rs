@@ -17,7 +17,7 @@ use crate::row::Row;
 /// Returns the figure as SVG.
 ///
 /// # Errors
-/// A missing measure, axis or unit.
+/// The description of a missing measure, axis or unit.
 pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Result<String, String> {
     let rows =
         results.get(&file.grid).ok_or_else(|| format!("there is no grid `{}`", file.grid))?;
@@ -30,7 +30,8 @@ pub(crate) fn draw(heading: &str, file: &FigureFile, results: &Results) -> Resul
     Ok(plot::svg(heading, &charts))
 }
 
-/// Returns the measures of all rows that have them, each with the name that distinguishes it.
+/// Returns the measures of all rows that have them, each with the name that distinguishes it from
+/// the others.
 fn labelled<'a>(file: &FigureFile, rows: &'a [Row]) -> Vec<(String, &'a Cell)> {
     let of_row = |row: &'a Row| {
         let cells = file.y.iter().filter_map(|measure| Some((measure, row.get(measure)?)));
@@ -114,8 +115,8 @@ mod tests {
         }
     }
 
-    /// Goal: a bar holds the times above its begin up to its end. Method: of four times, three lie
-    /// in one bar.
+    /// Goal: a bar contains the times above its start and up to its end. Method: four times, of
+    /// which three are in one bar.
     #[test]
     fn a_histogram_has_a_panel_for_each_point() {
         let steps = Cell::List(vec![pair(900_000, 1), pair(1_000_000, 2), pair(10_000_000, 1)]);
@@ -125,7 +126,7 @@ mod tests {
         assert!(svg.contains(">80<") && !svg.contains(">100<"), "{svg}");
     }
 
-    /// Goal: no time is too long for a bar. Method: the longest one.
+    /// Goal: no time is too long for a bar. Method: the longest representable time.
     #[test]
     fn a_histogram_ends_at_the_last_time() {
         let ever = Cell::List(vec![Cell::Float(1.9e19), Cell::Int(1)]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The study file, as people write it: `docs/reference/studies.md`.
+//! The study file in the form that `docs/reference/studies.md` describes.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::published::{Published, Tolerance};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StudyFile {
-    /// The title, one line.
+    /// The title, on one line.
     pub(crate) title: String,
-    /// The figures, tables and sections that it reproduces; see `studies/sources.toml`.
+    /// The figures, tables and sections that the study reproduces; see `studies/sources.toml`.
     pub(crate) items: Vec<String>,
     /// A remark for readers of the results.
     pub(crate) note: Option<String>,
     /// The grids of points that are computed, by name.
     #[serde(default)]
     pub(crate) grid: BTreeMap<String, GridFile>,
-    /// The published facts.
+    /// The published facts to compare.
     #[serde(default)]
     pub(crate) fact: Vec<FactFile>,
-    /// Our own claims.
+    /// The project's own claims.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectFile>,
     /// The figures that are drawn.
@@ -39,16 +39,16 @@ pub(crate) struct StudyFile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GridFile {
-    /// The source of its numbers, with its parameters as templates.
+    /// The source of the grid's numbers, with its parameters as templates.
     pub(crate) source: toml::Table,
     /// The measures that are taken at each point.
     pub(crate) measures: Vec<String>,
-    /// The axes.
+    /// The axes of the grid, by name.
     #[serde(default)]
     pub(crate) axes: BTreeMap<String, Axis>,
-    /// The search that is made at each point.
+    /// The search at each point; `None` if the points are computed directly.
     pub(crate) search: Option<SearchFile>,
-    /// The changes of `--quick`.
+    /// The changes for a `--quick` run.
     #[serde(default)]
     pub(crate) quick: QuickFile,
 }
@@ -57,27 +57,28 @@ pub(crate) struct GridFile {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct QuickFile {
-    /// Axes with other values.
+    /// Axes whose values differ in a `--quick` run.
     pub(crate) axes: BTreeMap<String, Axis>,
-    /// Parameters of the source with other values.
+    /// Parameters of the source whose values differ in a `--quick` run.
     pub(crate) source: toml::Table,
 }
 
-/// A search along one more axis, for the value at which a condition changes.
+/// A search for the value of one more axis at which a condition changes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchFile {
-    /// The axis, which is a measure of the result.
+    /// The axis to search; it becomes a measure of the result.
     pub(crate) axis: String,
-    /// The least value.
+    /// The smallest value of the axis.
     pub(crate) from: i64,
-    /// The largest value.
+    /// The largest value of the axis.
     pub(crate) to: i64,
-    /// An expression over the measures and the axes: the result is the last value before it first
-    /// fails.
+    /// A condition on the measures and the axes: the result is the last value before the condition
+    /// first fails.
     #[serde(rename = "while")]
     pub(crate) while_holds: Option<String>,
-    /// Such an expression, too: the result is the first value at which it holds.
+    /// A condition on the measures and the axes: the result is the first value at which the
+    /// condition holds.
     pub(crate) first: Option<String>,
     /// Whether the condition changes only once, so that bisection finds it.
     #[serde(default)]
@@ -88,33 +89,36 @@ pub(crate) struct SearchFile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactFile {
-    /// Where the source states it: one of the study's items.
+    /// The place at which the source states the fact: one of the study's items.
     pub(crate) at: String,
     /// The fact, in one sentence.
     pub(crate) says: String,
-    /// Whether it is a number, a ranking or only a picture.
+    /// Whether the fact is a number, a ranking or only a picture.
     #[serde(default)]
     pub(crate) kind: Kind,
-    /// Whether our model was fitted to it.
+    /// Whether our model was fitted to the fact.
     #[serde(default)]
     pub(crate) basis: Basis,
-    /// Our value: an expression over the grids, in base units. For a ranking: whether it holds.
+    /// Our value: an expression over the grids, in base units. For a ranking, the expression says
+    /// whether it holds.
     pub(crate) ours: Option<String>,
     /// The published number.
     pub(crate) published: Option<Published>,
-    /// The allowed difference, in place of the printed precision; `because` gives the reason.
+    /// The allowed difference, which replaces the printed precision; `because` gives the reason.
     pub(crate) tolerance: Option<Tolerance>,
-    /// The reason of the tolerance.
+    /// The reason for the tolerance.
     pub(crate) because: Option<String>,
-    /// Why ours differs.
+    /// The reason why our value differs.
     pub(crate) differs: Option<String>,
-    /// That no reason is known: what was tried, and what would change the result.
+    /// States that no reason for the difference is known: what was tried, and what would change the
+    /// result.
     pub(crate) unexplained: Option<String>,
-    /// Whether other runs of the study show what either of these says: an expression.
+    /// An expression that is true if other runs of the study confirm the reason in `differs` or
+    /// `unexplained`.
     pub(crate) shown: Option<String>,
-    /// Why the two cannot be compared.
+    /// The reason why the two values cannot be compared.
     pub(crate) not_comparable: Option<String>,
-    /// Why the source cannot be right.
+    /// The reason why the source cannot be right.
     pub(crate) print_is_wrong: Option<String>,
     /// The number that the source should print.
     pub(crate) corrected: Option<Published>,
@@ -123,7 +127,7 @@ pub(crate) struct FactFile {
     pub(crate) quick: bool,
 }
 
-/// A claim of ours, which nobody published.
+/// A claim of the project that no source has published.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectFile {
@@ -131,7 +135,7 @@ pub(crate) struct ExpectFile {
     pub(crate) says: String,
     /// An expression over the grids that is true if the claim holds.
     pub(crate) holds: String,
-    /// Whether a `--quick` run suffices to judge it.
+    /// Whether a `--quick` run suffices to judge the claim.
     #[serde(default = "yes")]
     pub(crate) quick: bool,
 }
@@ -147,82 +151,82 @@ pub(crate) enum Kind {
     /// A number in the text, a table or a caption.
     #[default]
     Number,
-    /// An order of several results, or a change between them.
+    /// An order among several results, or a change between them.
     Ranking,
     /// A curve for which the source gives no number.
     Picture,
 }
 
-/// Whether our model knows a fact beforehand.
+/// Whether our model was fitted to a fact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Basis {
-    /// Our value follows from other figures.
+    /// Our value was predicted: it follows from other numbers.
     #[default]
     Predicted,
-    /// A parameter was chosen so that this comes out.
+    /// A parameter was chosen so that the model gives this value.
     Fitted,
 }
 
-/// A figure that is drawn.
+/// A figure to draw.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FigureFile {
-    /// The name of its file, without the ending.
+    /// The name of the figure's file, without the extension.
     pub(crate) file: String,
     /// The title.
     pub(crate) title: String,
-    /// The grid.
+    /// The grid that the figure shows.
     pub(crate) grid: String,
-    /// How it is drawn.
+    /// The form in which the figure is drawn.
     #[serde(default)]
     pub(crate) form: Form,
-    /// The axis across; of a series over time the length of its slices.
+    /// The horizontal axis; for a series over time, the length of its slices.
     pub(crate) x: Option<String>,
-    /// The axis down; only of a heat map.
+    /// The vertical axis of a heat map.
     pub(crate) rows: Option<String>,
-    /// The measures; each has a curve.
+    /// The measures, each drawn as a curve.
     pub(crate) y: Vec<String>,
-    /// The unit across.
+    /// The unit of the horizontal axis.
     #[serde(default)]
     pub(crate) x_unit: String,
     /// The unit of the measures.
     #[serde(default)]
     pub(crate) y_unit: String,
-    /// Where the vertical axis ends; higher values are drawn there.
+    /// The end of the vertical axis; higher values are drawn at it.
     pub(crate) y_max: Option<Published>,
 }
 
-/// How a figure is drawn.
+/// The form in which a figure is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Form {
-    /// A measure over an axis; each combination of the other axes has a curve.
+    /// Measures over an axis, with one curve for each combination of the other axes.
     #[default]
     Lines,
-    /// The share of response times up to each length, from a measure `response_ns_steps`.
+    /// The share of response times up to each duration, from a measure `response_ns_steps`.
     Cdf,
-    /// A list over time.
+    /// A list of values over time.
     Series,
-    /// The share of response times in each of many stretches, from a measure `response_ns_steps`.
+    /// The share of response times in each of many bars, from a measure `response_ns_steps`.
     Histogram,
-    /// A measure over two axes.
+    /// A measure over two axes, as tones.
     Heatmap,
-    /// Which thread executes when, or where requests are, from a measure `schedule`.
+    /// Which thread executes, or where requests are, over time, from a measure `schedule`.
     Schedule,
 }
 
-/// A table with a line for each point of a grid, or for each column if the grid has no axes.
+/// A table with one line for each point of a grid, or for each column if the grid has no axes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TableFile {
-    /// The name of its files, without the ending.
+    /// The name of the table's files, without the extension.
     pub(crate) file: String,
     /// The title.
     pub(crate) title: String,
-    /// The grid.
+    /// The grid that the table shows.
     pub(crate) grid: String,
-    /// The columns after the axes.
+    /// The columns that follow the axes.
     pub(crate) columns: Vec<ColumnFile>,
 }
 
@@ -230,9 +234,9 @@ pub(crate) struct TableFile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ColumnFile {
-    /// The measure.
+    /// The measure that the column shows.
     pub(crate) measure: String,
-    /// Another grid, whose point with the same values has the measure.
+    /// Another grid that has the measure at the point with the same values.
     pub(crate) grid: Option<String>,
     /// The heading; by default the measure's name.
     pub(crate) title: Option<String>,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reproduces the figures and tables of the literature. A study is data: workloads, the axes over
-//! which they vary, the measures that are taken, and the published facts with which these are
-//! compared. One engine runs them all.
+//! which they vary, the measures at each point, and the published facts with which these measures
+//! are compared. One engine runs all studies.
 //!
 //! ```text
 //!   study.toml --axes--> points --template--> source --> measures, one row per point
 //!                                                            |
 //!                    published facts  ------ expressions -----+--> verdicts, tables, figures
 //! ```
-//! `docs/reference/studies.md` describes the file, `docs/decisions/0044-studies.md` the choices.
+//! `docs/reference/studies.md` describes the study file, and `docs/decisions/0044-studies.md`
+//! explains the design.
 
 mod axes;
 mod cell;

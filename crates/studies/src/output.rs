@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes results into a new folder: JSON, CSV and figures of each study, and one list of verdicts.
+//! Writes results into a new folder: JSON, CSV and figures for each study, and one list of
+//! verdicts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,14 +16,14 @@ use crate::fact::FactResult;
 use crate::figure;
 use crate::row::Row;
 
-/// Why nothing can be written there.
+/// The reason why results cannot be written to a folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputFault {
-    /// The folder has something in it.
+    /// The folder is not empty.
     #[error("{} is not empty; existing results are never overwritten", .0.display())]
     NotEmpty(PathBuf),
-    /// The system refuses to make or read the folder.
+    /// The folder cannot be created or read.
     #[error("cannot use {}: {}", .0.display(), .1)]
     Unusable(PathBuf, std::io::Error),
     /// A file cannot be written.
@@ -31,17 +32,17 @@ pub enum OutputFault {
     /// A figure cannot be drawn.
     #[error("figure `{figure}` of `{study}`: {message}")]
     Figure {
-        /// The study.
+        /// The study's name.
         study: String,
-        /// The figure.
+        /// The figure's name.
         figure: String,
-        /// Why not.
+        /// The reason.
         message: String,
     },
 }
 
 impl OutputFault {
-    /// Returns what to do.
+    /// Returns advice for the user.
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotEmpty(..) => "name a new folder",
@@ -52,7 +53,7 @@ impl OutputFault {
     }
 }
 
-/// A folder for results.
+/// A folder to which results are written.
 #[derive(Debug)]
 pub struct Outputs {
     folder: PathBuf,
@@ -76,7 +77,7 @@ struct StudyFile<'a> {
 }
 
 impl Outputs {
-    /// Makes the folder, unless it exists with something in it.
+    /// Creates the folder; refuses one that exists and is not empty.
     ///
     /// # Errors
     /// [`OutputFault`].
@@ -89,10 +90,10 @@ impl Outputs {
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Writes the verdicts in one list, and the results of all studies.
+    /// Writes one list of all verdicts, and the results of each study.
     ///
     /// # Errors
-    /// [`OutputFault`]; files before the fault stay.
+    /// [`OutputFault`]; files that were written before the fault remain.
     ///
     /// # Panics
     /// Never: results are plain data.
@@ -182,7 +183,7 @@ impl<'a> StudyFile<'a> {
     }
 }
 
-/// Returns the rows of a grid; lists, which have files of their own in JSON, are left out.
+/// Returns the rows of a grid as CSV. Lists are left out, because the JSON file contains them.
 fn csv_of_rows(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let is_list =

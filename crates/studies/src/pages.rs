@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The documentation's page of sources: each section, theorem, figure and table of the literature
-//! with its state. It is made from the studies and from `studies/sources.toml`, and a test compares
-//! the page with them.
+//! with its state. The page is generated from the studies and from `studies/sources.toml`, and a
+//! test compares the committed page with the result.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,28 +11,28 @@ use serde::Deserialize;
 use crate::file::{Basis, FactFile, Kind};
 use crate::study::Study;
 
-/// The longest line of the documentation.
+/// The longest line of the documentation, in columns.
 const COLUMNS: usize = 118;
 
-/// The numbers of published facts, by the verdicts that the studies state. `tidegate reproduce`
+/// The numbers of published facts for each verdict that the studies state. `tidegate reproduce`
 /// checks these statements against the runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Facts with a number or a ranking that ours agree with.
+    /// The number of facts with a number or a ranking with which our results agree.
     pub agree: usize,
-    /// Of those, the ones that a model was fitted to.
+    /// The number of these facts to which a model was fitted.
     pub fitted: usize,
-    /// Published facts from which our results differ for a stated reason.
+    /// The number of published facts from which our results differ for a stated reason.
     pub differ: usize,
-    /// Published facts from which our results differ without a known reason.
+    /// The number of published facts from which our results differ without a known reason.
     pub unexplained: usize,
-    /// Facts that are printed wrong.
+    /// The number of facts that the source prints wrong.
     pub wrong: usize,
-    /// Facts that cannot be compared.
+    /// The number of facts that cannot be compared.
     pub not_comparable: usize,
-    /// Pictures without a number.
+    /// The number of pictures without a number.
     pub pictures: usize,
-    /// Claims of ours, which are no published facts.
+    /// The number of the project's own claims, which are not published facts.
     pub claims: usize,
 }
 
@@ -67,12 +67,12 @@ impl Counts {
         *count += 1;
     }
 
-    /// Returns the number of all facts; a picture without a number states none.
+    /// Returns the number of all facts, without pictures, which state no number.
     pub const fn all(&self) -> usize {
         self.agree + self.differ + self.unexplained + self.wrong + self.not_comparable
     }
 
-    /// Returns the counts in words; fitted facts among those that agree are named.
+    /// Returns the counts in words, including the number of fitted facts among those that agree.
     fn words(&self) -> String {
         let parts = [
             (self.agree, "agree"),
@@ -91,7 +91,7 @@ impl Counts {
     }
 }
 
-/// `studies/sources.toml`: the documents with all their items.
+/// The content of `studies/sources.toml`: the documents with all their items.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sources {
@@ -101,9 +101,9 @@ struct Sources {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
-    /// Its short name, with which items begin.
+    /// The document's short name, with which the names of its items begin.
     name: String,
-    /// Authors, title and venue.
+    /// The document's authors, title and venue.
     title: String,
     item: Vec<Item>,
 }
@@ -111,12 +111,12 @@ struct Document {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Item {
-    /// Such as `figure 3`.
+    /// The item's name, such as `figure 3`.
     #[serde(rename = "item")]
     name: String,
-    /// Its subject.
+    /// The item's subject.
     about: String,
-    /// Its state, if no study reproduces it.
+    /// The item's state, if no study reproduces it.
     #[serde(default)]
     state: Option<String>,
     /// Further reading: text with links.
@@ -124,11 +124,11 @@ struct Item {
     see: Option<String>,
 }
 
-/// Returns the generated part of the page, for this text of `studies/sources.toml`.
+/// Returns the generated part of the page; `sources` is the text of `studies/sources.toml`.
 ///
 /// # Errors
-/// A fault of the text; an item without a state and without a study, or with both; a study's item
-/// that no document has.
+/// A fault in `sources`; an item without a state and without a study, or with both; or a study's
+/// item that no document contains.
 pub fn sources_page(studies: &[Study], sources: &str) -> Result<String, String> {
     let sources: Sources = toml::from_str(sources).map_err(|error| error.to_string())?;
     let mut of_items: BTreeMap<&str, &Study> = BTreeMap::new();
@@ -177,7 +177,7 @@ fn row(full: &str, item: &Item, study: Option<&Study>) -> Result<String, String>
     Ok(format!("| {} | {} | {state} | {more} |\n", item.name, item.about))
 }
 
-/// Returns the state of an item that states no fact.
+/// Returns the state of an item for which its study states no fact.
 fn without_facts(study: &Study) -> String {
     let done = if study.file.figure.is_empty() { "computed" } else { "drawn" };
     match study.file.expect.len() {
@@ -187,7 +187,7 @@ fn without_facts(study: &Study) -> String {
     }
 }
 
-/// Returns our own claims.
+/// Returns the page's section of our own claims.
 fn claims(studies: &[Study]) -> String {
     let mut page = String::from("\n## What Tidegate claims\n\n");
     for study in studies {
@@ -198,7 +198,7 @@ fn claims(studies: &[Study]) -> String {
     page
 }
 
-/// Returns the facts that do not agree, with what the studies state of them.
+/// Returns the page's section of facts that do not agree, with the studies' reasons.
 fn differences(studies: &[Study]) -> String {
     let mut page = String::new();
     let titles = [
@@ -231,7 +231,7 @@ fn differences(studies: &[Study]) -> String {
     page
 }
 
-/// Makes a reason a sentence of its own.
+/// Turns a reason into a sentence.
 fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
     let first: String = letters.next().map(|it| it.to_uppercase().collect()).unwrap_or_default();

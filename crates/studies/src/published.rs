@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Published numbers: how a source prints them, with the precision that their digits have.
+//! Published numbers as their sources print them, with the precision of their digits.
 
 use serde::Deserialize;
 
 /// A published number, such as `39.9 MB/s`, or a limit, such as `< 17 ms`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Published {
-    /// How ours must relate to it.
+    /// The required relation of our number to this one.
     pub(crate) relation: Relation,
-    /// The number in its unit.
+    /// The number in the unit `unit`.
     pub(crate) number: f64,
-    /// Half of the last printed digit.
+    /// Half a unit of the last printed digit.
     pub(crate) precision: f64,
     /// The unit.
     pub(crate) unit: Unit,
-    /// As the source prints it.
+    /// The text as the source prints it.
     pub(crate) text: String,
 }
 
-/// How our number must relate to a published one.
+/// The required relation of our number to a published one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relation {
     /// Equal, within precision or tolerance.
     Equal,
-    /// Less, or at most.
+    /// Less than the published number, or equal.
     Less,
-    /// More, or at least.
+    /// More than the published number, or equal.
     More,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Unit {
     pub(crate) size: f64,
 }
 
-/// The units; a tick of the simulators in the literature is one millisecond here.
+/// The known units; a tick of the simulators in the literature is one millisecond here.
 const UNITS: [Unit; 14] = [
     Unit { name: "", size: 1.0 },
     Unit { name: "ns", size: 1.0 },
@@ -55,7 +55,7 @@ const UNITS: [Unit; 14] = [
 ];
 
 impl Unit {
-    /// Returns the unit of this name.
+    /// Returns the unit called `name`.
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         let known = || UNITS.map(|unit| unit.name).join(", ");
         let found = UNITS.into_iter().find(|unit| unit.name == name);
@@ -89,7 +89,7 @@ impl Published {
     /// Parses a text such as `> 2 s`.
     ///
     /// # Errors
-    /// The fault.
+    /// The description of the fault.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let trimmed = text.trim();
         let relations = [("<", Relation::Less), (">", Relation::More)];
@@ -124,11 +124,12 @@ impl<'de> Deserialize<'de> for Published {
     }
 }
 
-/// How far ours may be from a published number, instead of its own precision.
+/// The allowed difference between our number and a published one, which replaces the precision of
+/// the printed digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tolerance {
     amount: Amount,
-    /// Whether ours may be lower, and whether it may be higher.
+    /// Whether our number may be lower, and whether it may be higher.
     sides: (bool, bool),
 }
 
@@ -136,12 +137,13 @@ pub(crate) struct Tolerance {
 enum Amount {
     /// A share of the published number.
     Share(f64),
-    /// In base units.
+    /// An amount in base units.
     Absolute(f64),
 }
 
 impl Tolerance {
-    /// Returns whether it changes anything beside this relation: a limit is open on one side.
+    /// Returns whether the tolerance has an effect for this relation: a limit can be missed on one
+    /// side only.
     pub(crate) const fn widens(self, relation: Relation) -> bool {
         match relation {
             Relation::Equal => true,
@@ -150,7 +152,7 @@ impl Tolerance {
         }
     }
 
-    /// Returns how far below a published value ours may be, and how far above it.
+    /// Returns how far below and how far above a published value our value may be.
     pub(crate) fn of(self, value: f64) -> (f64, f64) {
         let amount = match self.amount {
             Amount::Share(share) => value.abs() * share,
@@ -161,7 +163,8 @@ impl Tolerance {
     }
 }
 
-/// `2.5 %` allows both sides, `+2.5 %` only higher and `-2.5 %` only lower values.
+/// Parses a tolerance: `2.5 %` allows both sides, `+2.5 %` only higher and `-2.5 %` only lower
+/// values.
 impl<'de> Deserialize<'de> for Tolerance {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The screens of `tidegate reproduce`: verdicts, and the list of studies.
+//! The output of `tidegate reproduce`: verdicts, and the list of studies.
 
 mod list;
 
@@ -40,7 +40,7 @@ struct StudyVerdicts {
 }
 
 impl VerdictReport {
-    /// Reports results; an overview has a line for each study, and otherwise each fact has one.
+    /// Reports results. An overview has one line for each study; otherwise, each fact has one.
     pub fn of(results: &[StudyResult<'_>], is_quick: bool, is_overview: bool) -> Self {
         let mut counts = BTreeMap::new();
         for fact in results.iter().flat_map(|it| &it.facts) {
@@ -72,13 +72,13 @@ impl VerdictReport {
         self.facts().filter(|(_, fact)| verdicts.contains(&fact.verdict)).count()
     }
 
-    /// Returns how many of our claims have one of these verdicts.
+    /// Returns the number of our claims that have one of these verdicts.
     fn claims(&self, verdicts: &[Verdict]) -> usize {
         let all = self.studies.iter().flat_map(|study| &study.expectations);
         all.filter(|claim| verdicts.contains(&claim.verdict)).count()
     }
 
-    /// Returns how many facts agree; `None` if a study has claims and no fact.
+    /// States how many facts agree; `None` if a study has claims and no fact.
     fn facts_in_words(&self) -> Option<String> {
         let agree = self.count(&[Verdict::Reproduced, Verdict::WithinTolerance]);
         let explained = self.count(&[Verdict::Differs, Verdict::PrintIsWrong]);
@@ -95,7 +95,7 @@ impl VerdictReport {
         })
     }
 
-    /// Returns how many of our claims hold; `None` if there are none.
+    /// States how many of our claims hold; `None` if there are none.
     fn claims_in_words(&self) -> Option<String> {
         let all: usize = self.studies.iter().map(|study| study.expectations.len()).sum();
         let hold = self.claims(&[Verdict::Holds]);
@@ -194,7 +194,7 @@ impl Report for VerdictReport {
 }
 
 impl StudyVerdicts {
-    /// Writes the facts; in an overview only those that are open.
+    /// Writes the facts; an overview shows only facts with an open verdict.
     fn write(&self, page: &mut Page, is_overview: bool) {
         let is_shown = |verdict: Verdict| !is_overview || verdict.is_open();
         let facts: Vec<&FactResult> = self.facts.iter().filter(|it| is_shown(it.verdict)).collect();

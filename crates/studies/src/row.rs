@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use crate::axes::Point;
 use crate::cell::Cell;
 
-/// A point, and what was measured at it.
+/// A point of a grid, with its measures.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     /// The values of the axes.
     pub(crate) point: Point,
-    /// The measures by name; `None` for a measure that this point does not have, such as the bound of
-    /// a policy without one.
+    /// The measures by name; `None` if this point does not have the measure, such as the bound of a
+    /// policy without one.
     pub(crate) measures: BTreeMap<String, Option<Cell>>,
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Searches: the largest value up to which a condition holds, or the first at which it does.
+//! Searches for the last value before a condition first fails, or for the first value at which it
+//! holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +12,11 @@ use crate::row::Row;
 
 /// Searches along the axis; `at` computes the row of a point.
 ///
-/// The result is the row at the value that was found. If none was found, it is the row at the end
-/// of the range, with the value just beyond that end.
+/// The result is the row at the value that was found. If none was found, the result is the row at
+/// the end of the range, with the axis set to the value just beyond that end.
 ///
 /// # Errors
-/// The first fault of a point or of the condition.
+/// The description of the first fault of a point or of the condition.
 pub(crate) fn search(
     file: &SearchFile,
     point: &Point,
@@ -29,7 +30,7 @@ pub(crate) fn search(
     let wants_first = file.first.is_some();
     let expression = file.first.as_ref().or(file.while_holds.as_ref());
     let expression = expression.ok_or("the search has no condition")?;
-    // Both look for the first value at which the condition changes.
+    // Both kinds of search look for the first value at which the condition changes.
     let mut is_changed = |value: i64| {
         let row = row_of(value)?;
         Ok::<bool, String>(holds(expression, &row)? == wants_first)
@@ -50,7 +51,8 @@ pub(crate) fn search(
     Ok(row)
 }
 
-/// Returns the first value from `from` to `to` that is changed, or the one after `to`.
+/// Returns the first value from `from` to `to` for which `is_changed` holds, or else the value
+/// after `to`.
 fn bisect(
     from: i64,
     to: i64,
@@ -72,7 +74,7 @@ fn holds(expression: &str, row: &Row) -> Result<bool, String> {
     let mut environment = over(&BTreeMap::new(), &BTreeSet::new());
     let measures = row.measures.iter().filter_map(|(name, cell)| Some((name, cell.as_ref()?)));
     for (name, cell) in row.point.iter().chain(measures) {
-        // A dot would ask for an attribute.
+        // In an expression, a dot would mean an attribute.
         environment.add_global(name.replace('.', "_"), cell.value());
     }
     match evaluate(&environment, expression)?.number() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds studies: those that the program contains, and folders.
+//! Finds studies: those that the program contains, and those in folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,28 @@ use crate::file::StudyFile;
 /// The name of the study file in its folder.
 const FILE: &str = "study.toml";
 
-/// The folders of `studies/` with their files.
+/// The folders of `studies/` with the names and texts of their files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
 /// A study: its file, and the files beside it.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// Its folder's name.
+    /// The name of the study's folder.
     pub name: String,
     pub(crate) file: StudyFile,
     pub(crate) texts: BTreeMap<String, String>,
 }
 
-/// Why there is no such study.
+/// The reason why a study cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyFault {
     /// Neither a study of the program nor a folder has this name.
     #[error("there is no study `{name}`")]
     Unknown {
-        /// The name.
+        /// The name that the user gave.
         name: String,
-        /// The study that was probably meant.
+        /// A known study with a similar name, if there is one.
         meant: Option<String>,
     },
     /// Two of the named studies have the same name, under which results are written.
@@ -41,23 +41,23 @@ pub enum StudyFault {
     /// A folder's files cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// The file that cannot be read.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The study file is faulty.
     #[error("{study}/{FILE}: {message}")]
     Faulty {
-        /// The study.
+        /// The study's name.
         study: String,
-        /// The fault.
+        /// The description of the fault.
         message: String,
     },
 }
 
 impl StudyFault {
-    /// Returns what to do.
+    /// Returns advice for the user.
     pub fn help(&self) -> String {
         match self {
             Self::Unknown { meant, .. } => {
@@ -72,10 +72,10 @@ impl StudyFault {
     }
 }
 
-/// Returns every study that the program contains, in order of name.
+/// Returns every study that the program contains, ordered by name.
 ///
 /// # Errors
-/// [`StudyFault::Faulty`], which a test excludes.
+/// [`StudyFault::Faulty`]; a test ensures that this does not happen.
 pub fn all() -> Result<Vec<Study>, StudyFault> {
     let of_texts = |texts: &[(&str, &str)]| {
         texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
@@ -84,7 +84,7 @@ pub fn all() -> Result<Vec<Study>, StudyFault> {
 }
 
 impl Study {
-    /// Returns the study of this name: one of the program's, or a folder.
+    /// Returns the study called `name`: one that the program contains, or one in a folder.
     ///
     /// # Errors
     /// [`StudyFault`].
@@ -100,7 +100,7 @@ impl Study {
         })
     }
 
-    /// Returns the studies of these names, in their order.
+    /// Returns the studies with these names, in the same order.
     ///
     /// # Errors
     /// [`StudyFault`].
@@ -116,7 +116,7 @@ impl Study {
         Ok(studies)
     }
 
-    /// Reads a folder.
+    /// Reads a study from a folder.
     ///
     /// # Errors
     /// [`StudyFault`].
@@ -145,12 +145,12 @@ impl Study {
         Ok(Self { name: name.to_owned(), file, texts })
     }
 
-    /// Returns what it shows, in one line.
+    /// Returns the study's title, on one line.
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// Returns the figures, tables and sections that it reproduces.
+    /// Returns the figures, tables and sections that the study reproduces.
     pub fn items(&self) -> &[String] {
         &self.file.items
     }

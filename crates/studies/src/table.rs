@@ -14,21 +14,21 @@ use crate::row::Row;
 /// A table of results.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct TableResult {
-    /// The name of its files.
+    /// The name of the table's files, without the extension.
     #[serde(skip)]
     pub(crate) file: String,
-    /// Its title.
+    /// The table's title.
     pub(crate) title: String,
     /// The headings, with units.
     pub(crate) header: Vec<String>,
-    /// The lines, each with as many cells as headings.
+    /// The lines, each with one cell per heading.
     pub(crate) rows: Vec<Vec<String>>,
-    /// The number of columns that say which point it is.
+    /// The number of columns that identify a line's point.
     pub(crate) axes: usize,
 }
 
 impl TableResult {
-    /// Makes the table.
+    /// Makes the table from the results.
     ///
     /// # Errors
     /// An unknown unit, which the check of the study excludes.
@@ -43,7 +43,7 @@ impl TableResult {
             columns.map(|(it, unit)| shown(it.of(row, results), *unit)).collect::<Vec<_>>()
         };
         let (header, rows) = match rows {
-            // One point without axes: a line for each measure.
+            // A grid with one point and no axes: the table has a line for each measure.
             [only] if axes.is_empty() => {
                 let rows = headings.zip(values(only)).map(|(name, value)| vec![name, value]);
                 (vec!["quantity".to_owned(), "value".to_owned()], rows.collect())
@@ -63,7 +63,7 @@ impl TableResult {
         Ok(Self { file, title, header, rows, axes })
     }
 
-    /// Returns it as Markdown.
+    /// Returns the table as Markdown.
     pub(crate) fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n", self.title);
         let mut line = |cells: &[String]| {
@@ -85,7 +85,7 @@ impl ColumnFile {
         if self.unit.is_empty() { title } else { format!("{title} ({})", self.unit) }
     }
 
-    /// Returns the measure at a row's point, in this grid or in another.
+    /// Returns the column's measure at the row's point, from this grid or from another.
     fn of<'a>(&self, row: &'a Row, results: &'a Results) -> Option<&'a Cell> {
         let Some(grid) = &self.grid else { return row.get(&self.measure) };
         let is_same = |other: &&Row| {

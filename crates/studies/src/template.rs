@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Fills in templates: workloads and the parameters of sources name their point's axes in
-//! `{{ .. }}`.
+//! Fills in templates: workloads and the parameters of sources contain the names of axes in `{{ ..
+//! }}`.
 
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
 use crate::axes::Point;
 use crate::cell::Cell;
 
-/// Returns an environment in which a misspelt name is an error.
+/// Returns an environment in which an unknown name is an error.
 pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -18,16 +18,16 @@ fn context(point: &Point) -> Value {
     Value::from_pairs(point.iter().map(|(name, cell)| (name.as_str(), cell.value())))
 }
 
-/// Fills in a text.
+/// Fills in the templates in a text.
 ///
 /// # Errors
-/// The template's first fault.
+/// The first fault of a template.
 pub(crate) fn text(template: &str, point: &Point) -> Result<String, Error> {
     environment().render_str(template, context(point))
 }
 
-/// Fills in every text of a TOML value. A text that is one expression keeps the expression's kind, so
-/// `"{{ z }}"` becomes a number.
+/// Fills in the templates in every text of a TOML value. If a text is a single expression, the
+/// result keeps the expression's type, so `"{{ z }}"` becomes a number.
 ///
 /// # Errors
 /// The first fault of a template.
@@ -54,7 +54,7 @@ pub(crate) fn value(template: &toml::Value, point: &Point) -> Result<toml::Value
     })
 }
 
-/// Returns the expression of which a template consists.
+/// Returns the expression if a template consists of a single expression.
 fn expression(template: &str) -> Option<&str> {
     let inner = template.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inner.contains("{{")).then_some(inner)

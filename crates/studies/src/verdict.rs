@@ -7,36 +7,37 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Ours agrees to the last printed digit, or the ranking holds.
+    /// Our value agrees to the last printed digit, or the ranking holds.
     Reproduced,
-    /// Ours lies within the stated tolerance.
+    /// Our value is within the stated tolerance.
     WithinTolerance,
-    /// Ours differs, and the study says why.
+    /// Our value differs, and the study states the reason.
     Differs,
-    /// The source cannot be right, and ours is the corrected value.
+    /// The source cannot be right, and our value equals the corrected one.
     PrintIsWrong,
     /// The source measured something that no simulation here models.
     NotComparable,
     /// The source gives no number.
     PictureOnly,
-    /// Ours differs, and the study says that it has no reason, and what was tried.
+    /// Our value differs, and the study says that the reason is unknown and what was tried.
     Unexplained,
-    /// Ours differs, and the study does not say so, or its runs do not show its reason.
+    /// Our value differs although the study does not say so, or the study's runs do not confirm its
+    /// reason.
     NotAsStated,
-    /// The study says that ours differs, but it does not.
+    /// The study says that our value differs, but it does not.
     Stale,
     /// A claim of ours holds.
     Holds,
     /// A claim of ours does not hold.
     Refuted,
-    /// The expression has no value of the right kind.
+    /// The expression has no value of the right type.
     Faulty,
     /// A point is missing, or the fact needs a full run.
     NotRun,
 }
 
 impl Verdict {
-    /// Returns it in words.
+    /// Returns the verdict in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
@@ -71,7 +72,7 @@ impl Verdict {
         }
     }
 
-    /// Returns it in a word or two, for the labels of a screen.
+    /// Returns the verdict in one or two words, for labels on a screen.
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",

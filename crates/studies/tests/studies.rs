@@ -2,8 +2,8 @@
 //! Goal: every study can be read; the page of sources agrees with the studies; the quick form of
 //! most studies reproduces their claims; and a difference that no study states always fails.
 //!
-//! `UPDATE_PAGES=1 cargo test -p tidegate-studies` writes the page and the line of the README; read
-//! `git diff` then.
+//! `UPDATE_PAGES=1 cargo test -p tidegate-studies` rewrites the page and the line of the README;
+//! check the result with `git diff`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares the part of a file after `mark` with `text`, or writes it.
+/// Compares the part of a file between `before` and `after` with `text`, or replaces it.
 fn hold(file: &str, before: &str, after: &str, text: &str) {
     let path = root().join(file);
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -114,7 +114,7 @@ fn results_are_written_once() {
     assert!(Outputs::prepare(&path).is_err());
 }
 
-/// Makes a study with this one fact.
+/// Makes a study with `fact` as its only fact.
 fn made_up(fact: &str) -> (tempfile::TempDir, Study) {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -126,7 +126,7 @@ fn made_up(fact: &str) -> (tempfile::TempDir, Study) {
     (folder, study)
 }
 
-/// Canary: if these passed, no verdict would mean anything.
+/// Canary: if these facts passed, no verdict would mean anything.
 #[test]
 fn a_difference_without_a_reason_is_never_let_pass() {
     for (fact, verdict, is_as_stated) in [
@@ -151,7 +151,7 @@ fn a_difference_without_a_reason_is_never_let_pass() {
     assert!(!results[0].is_as_stated(), "a reason whose difference is gone");
 }
 
-/// Canary: a claim of ours that is false fails the study, and the table beside it is still written.
+/// Canary: a false claim of ours fails the study, and the table beside it is still written.
 #[test]
 fn a_claim_that_does_not_hold_fails() {
     for (holds, is_as_stated) in [("main('y', x=2) == 4", true), ("main('y', x=2) > 4", false)] {
@@ -164,7 +164,7 @@ fn a_claim_that_does_not_hold_fails() {
     }
 }
 
-/// Goal: a study reads a result file beside it. Method: a file with two runs of hand.
+/// Goal: a study reads a result file beside it. Method: a handwritten file with two runs.
 #[test]
 fn a_recorded_result_has_measures() {
     let (folder, _) = made_up("ours = \"main('response_ns_max')\"\npublished = \"9\"");
@@ -196,7 +196,7 @@ fn a_recorded_result_has_measures() {
     assert!(self::run(std::slice::from_ref(&unnamed))[0].faults[0].contains("several runs"));
 }
 
-/// Canary: none of these has a value to compare.
+/// Canary: none of these facts has a value to compare.
 #[test]
 fn a_fact_without_a_value_is_never_let_pass() {
     for fact in [
@@ -213,7 +213,8 @@ fn a_fact_without_a_value_is_never_let_pass() {
     }
 }
 
-/// Goal: a reason whose runs are missing gives no verdict, also where the difference has its points.
+/// Goal: if runs that should confirm a reason are missing, the fact gets no verdict, even if the
+/// compared points are present.
 #[test]
 fn a_missing_point_of_what_shows_a_reason_leaves_no_verdict() {
     let fact = "ours = \"main('y', x=2)\"\npublished = \"5\"\ndiffers = \"r\"\nshown = \"main('y', x=3) > 1\"";
@@ -226,7 +227,7 @@ fn a_missing_point_of_what_shows_a_reason_leaves_no_verdict() {
     assert_eq!((results[0].faults.len(), results[0].facts[0].verdict), (1, Verdict::NotRun));
 }
 
-/// Goal: a maximum over two of three points is no maximum.
+/// Goal: a maximum over an incomplete grid gives no verdict. Here one of three points is missing.
 #[test]
 fn a_missing_point_leaves_its_facts_without_a_verdict() {
     let (folder, _) = made_up("ours = \"main('y') | max\"\npublished = \"4\"");

@@ -14,7 +14,10 @@ int64_t CLK;
 static struct tcb_s thread;
 static bool is_running;
 
-/* What the kernel offers to the file: timers of a simulated clock, and priorities. */
+/*
+ * Replacements for the kernel functions that the file calls: timers of a simulated clock,
+ * and priorities.
+ */
 int wd_start(struct wdog_s *timer, int64_t delay, wdentry_t call, wdparm_t argument)
 {
     *timer = (struct wdog_s) { .on = true, .at = CLK + delay, .fn = call, .arg = argument };
@@ -50,7 +53,10 @@ static bool is_high(void)
     return thread.sched_priority == thread.sporadic->hi_priority;
 }
 
-/* Lets timers expire up to now; while the thread executes they expire when the suite asks. */
+/*
+ * Expires timers up to `now`. While the thread executes, timers expire only when the suite
+ * asks.
+ */
 static void advance(int64_t now)
 {
     struct wdog_s *timer;
@@ -62,7 +68,7 @@ static void advance(int64_t now)
     CLK = now;
 }
 
-/* The number after a key of a JSON line; -1 if there is none. */
+/* Returns the number after a key in a JSON line; -1 if there is none. */
 static long long number(const char *line, const char *key)
 {
     const char *at = strstr(line, key);

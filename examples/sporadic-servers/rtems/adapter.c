@@ -59,7 +59,7 @@ static POSIX_API_Control api_of_thread;
 #include "rtems-insert.h"
 #include "rtems-server.h"
 
-/* The number after a key of a JSON line; -1 if there is none. */
+/* Returns the number after a key in a JSON line; -1 if there is none. */
 static long long number(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
@@ -83,7 +83,10 @@ static void event(const char *line)
 {
     int64_t until = number(line, "\"now_ns\"") / TICK_NS;
     int64_t executed = number(line, "\"executed_ns\"") / TICK_NS;
-    /* The suite tells how long it executed; the ticks of the rest of the time are of others. */
+    /*
+     * The suite states how long the thread executed; the remaining ticks belong to other
+     * threads.
+     */
     while (executed-- > 0) {
         _POSIX_Threads_Sporadic_budget.at_tick(&thread);
     }

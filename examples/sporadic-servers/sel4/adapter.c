@@ -36,7 +36,7 @@ static void CHARGE(sched_context_t *sc, ticks_t used)
 #define CHARGE(sc, used) refill_budget_check(used)
 #endif
 
-/* The number after a key of a JSON line; -1 if there is none. */
+/* Returns the number after a key in a JSON line; -1 if there is none. */
 static long long number(const char *line, const char *key)
 {
     const char *at = strstr(line, key);

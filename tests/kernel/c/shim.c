@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's decisions, for a program in another language that holds only pointers to them. */
+/*
+ * The kernel's decisions, for a program in another language that uses them only through
+ * pointers.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +15,7 @@ struct shim_plan {
 	u32 policy, order, has_tokens, depth, batch_max, fill, best_effort_depth;
 	u32 batch_count, drain_count, task_count;
 	const u64 *batch, *drain;
-	const u64 *tasks;	/* of each: period, deadline, requests */
+	const u64 *tasks;	/* period, deadline and requests of each task */
 };
 
 struct shim_request {
@@ -66,7 +69,7 @@ EXPORT void shim_free(struct bench *bench)
 	free(bench);
 }
 
-/* Returns NULL, and the reason, if the plan is refused. */
+/* Creates a bench; returns NULL, with the reason in *fault, if the plan is refused. */
 EXPORT struct bench *shim_new(const struct shim_plan *from, const char **fault)
 {
 	struct bench *bench = copy(NULL, 0, sizeof(*bench));
@@ -143,7 +146,7 @@ EXPORT void shim_drop(struct owned *owned)
 	forget(owned);
 }
 
-/* Returns enum tg_what; `value` is the request's id, or the instant. */
+/* Decides once, and returns enum tg_what; `value` is the request's id, or the instant. */
 EXPORT u32 shim_decide(struct bench *bench, u64 now, u64 *value)
 {
 	struct tg_decision decision = tg_decide(&bench->tg, now);
@@ -159,7 +162,7 @@ enum { SHIM_LEVEL, SHIM_GROUP, SHIM_PLACE };
 struct shim_sign {
 	u32 kind, task;
 	const char *path;
-	u64 first, count;	/* a level in `first`, or a place */
+	u64 first, count;	/* a level (in `first`), or a place */
 };
 
 static const char *add_sign(struct tg_signs *signs, const struct shim_sign *sign)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Two policies that get the same events and must decide the same.
+//! Runs two policies on the same events; they must make the same decisions.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,16 +8,16 @@ use std::rc::Rc;
 use tidegate_model::Time;
 use tidegate_policy::{Decision, Event, Full, Policy};
 
-/// The first decision in which they differ.
+/// The first decision in which two policies differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The instant.
+    /// The instant of the decision.
     pub now: Time,
     /// The decision of the Rust policy.
     pub expected: Decision,
-    /// The decision of the other one.
+    /// The decision of the other policy.
     pub found: Decision,
-    /// The number of equal decisions before.
+    /// The number of equal decisions before this one.
     pub equal: u64,
 }
 
@@ -31,13 +31,13 @@ impl fmt::Display for Difference {
 /// The decisions of a duel so far.
 #[derive(Debug, Clone, Default)]
 pub struct Score {
-    /// Equal decisions to send a request.
+    /// The number of equal decisions to send a request.
     pub sent: u64,
-    /// Equal decisions to ask again at an instant.
+    /// The number of equal decisions to decide again at an instant.
     pub timed: u64,
-    /// Equal decisions to wait for an event.
+    /// The number of equal decisions to wait for an event.
     pub awaited: u64,
-    /// The first difference.
+    /// The first difference; `None` if there is none so far.
     pub difference: Option<Difference>,
 }
 
@@ -63,7 +63,8 @@ impl Score {
     }
 }
 
-/// Follows the decisions of `expected`, and asks `other` too until it decides differently.
+/// A policy that follows the decisions of `expected`, and compares `other` until it decides
+/// differently.
 pub struct Duel<A, B> {
     expected: A,
     other: B,
@@ -71,7 +72,7 @@ pub struct Duel<A, B> {
 }
 
 impl<A: Policy, B: Policy> Duel<A, B> {
-    /// Returns a duel that writes its score to `score`.
+    /// Makes a duel that writes its score to `score`.
     pub fn new(expected: A, other: B, score: &Rc<RefCell<Score>>) -> Self {
         Self { expected, other, score: Rc::clone(score) }
     }

@@ -7,9 +7,9 @@ use std::fmt;
 /// A fault in one place of a source file.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
-    /// The file.
+    /// The name of the source file.
     pub source: &'static str,
-    /// The text, which occurs once.
+    /// The correct text, which must occur exactly once.
     pub right: &'static str,
     /// The text that replaces it.
     pub wrong: &'static str,
@@ -21,12 +21,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Returns all faults of the decisions.
+/// Returns all faults to plant in the decisions.
 pub fn all() -> impl Iterator<Item = Fault> {
     of(FAULTS)
 }
 
-/// Returns all faults of the signs by which requests are told apart.
+/// Returns all faults to plant in the code that finds the task of a request by its signs.
 pub fn of_signs() -> impl Iterator<Item = Fault> {
     of(SIGN_FAULTS)
 }
@@ -39,7 +39,7 @@ fn of(faults: &'static ByFile) -> impl Iterator<Item = Fault> {
     })
 }
 
-/// By file: the right text, and the wrong one.
+/// For each file, pairs of the correct text and the wrong one.
 #[rustfmt::skip]
 const FAULTS: &[(&str, &[(&str, &str)])] = &[
     ("heap.c", &[

@@ -12,16 +12,17 @@ use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 
 use crate::library::{Handle, Library, ShimPlan, ShimRequest};
 
-/// The policies that the kernel has, by the numbers of `enum tg_policy`.
+/// The policies that the kernel implements, indexed by `enum tg_policy`.
 pub const POLICIES: [PolicyName; 4] =
     [PolicyName::Dqf, PolicyName::RtioLimit, PolicyName::AdaptiveDrain, PolicyName::GatedDrain];
 
-/// The orders of best effort that the kernel has, by the numbers of `enum tg_order`.
+/// The orders of best effort that the kernel implements, indexed by `enum tg_order`.
 pub const ORDERS: [BestEffortOrder; 2] = [BestEffortOrder::Fifo, BestEffortOrder::Elevator];
 
 /// One policy of the kernel under one plan.
 ///
-/// Its queues have no limit: in the kernel the submitter of a request owns its memory.
+/// The policy's queues have no limit, because in the kernel the submitter of a request owns the
+/// request's memory.
 #[derive(Debug)]
 pub struct KernelPolicy {
     library: Library,
@@ -30,13 +31,13 @@ pub struct KernelPolicy {
 }
 
 impl KernelPolicy {
-    /// Returns the policy.
+    /// Creates a policy of the kernel with this plan.
     ///
     /// # Errors
-    /// The kernel's reason if it refuses the plan.
+    /// The kernel's reason, if it refuses the plan.
     ///
     /// # Panics
-    /// If the kernel does not have the policy, the order, a regulator or the limit by cost.
+    /// If the kernel does not implement the policy, the order, a regulator or the limit by cost.
     pub fn new(library: Library, name: PolicyName, plan: &Plan) -> Result<Self, String> {
         let figures = Figures::of(plan);
         let shim_plan = figures.shim_plan(name, plan);
@@ -74,14 +75,15 @@ impl KernelPolicy {
     #[expect(unsafe_code, reason = "calls C")]
     fn complete(&mut self, now: Time, id: RequestId) {
         let handle = self.requests.remove(&id).expect("the request is known");
-        // SAFETY: the handle is of this bench, and in flight: the policies agreed to send it.
+        // SAFETY: the handle belongs to this bench, and is in flight, because the policies agreed
+        // to send it.
         unsafe { (self.library.complete)(self.bench, handle, now.ns()) }
     }
 
     #[expect(unsafe_code, reason = "calls C")]
     fn cancel(&mut self, id: RequestId) {
         let Some(&handle) = self.requests.get(&id) else { return };
-        // SAFETY: the handle is of this bench, and is no longer used if the shim took it.
+        // SAFETY: the handle belongs to this bench, and is no longer used if the shim removed it.
         if unsafe { (self.library.cancel)(self.bench, handle) } != 0 {
             self.requests.remove(&id);
         }
@@ -125,7 +127,7 @@ impl Drop for KernelPolicy {
             // SAFETY: the bench and its handles are no longer used.
             unsafe { (self.library.discard)(*handle) };
         }
-        // SAFETY: as above.
+        // SAFETY: the bench is no longer used.
         unsafe { (self.library.free)(self.bench) };
     }
 }
@@ -195,10 +197,11 @@ fn class_number(class: Class) -> u32 {
 #[expect(unsafe_code, reason = "calls C")]
 fn make(library: Library, plan: &ShimPlan) -> Result<Handle, String> {
     let mut fault = ptr::null();
-    // SAFETY: the plan and what it points to live until the call returns, and the shim copies all.
+    // SAFETY: the plan and everything that it points to live until the call returns, and the shim
+    // copies all of it.
     let bench = unsafe { (library.make)(plan, &raw mut fault) };
     if bench.is_null() {
-        // SAFETY: a plan that is refused has a reason, a constant of the library.
+        // SAFETY: a refused plan has a reason, which is a constant string of the library.
         return Err(unsafe { CStr::from_ptr(fault) }.to_string_lossy().into_owned());
     }
     Ok(bench)

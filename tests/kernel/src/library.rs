@@ -26,7 +26,7 @@ pub const SOURCES: [&str; 10] = [
     "tokens.c",
 ];
 
-/// The compiler's flags: undefined behaviour of C traps.
+/// The compiler's flags, with which undefined behaviour in C traps.
 const FLAGS: [&str; 11] = [
     "-std=gnu11",
     "-O1",
@@ -41,7 +41,7 @@ const FLAGS: [&str; 11] = [
     "-Wswitch-enum",
 ];
 
-/// The plan as the C code's shim takes it; see `c/shim.c`.
+/// The plan in the form that the C shim takes; see `c/shim.c`.
 #[repr(C)]
 pub(crate) struct ShimPlan {
     pub(crate) policy: u32,
@@ -59,7 +59,7 @@ pub(crate) struct ShimPlan {
     pub(crate) tasks: *const u64,
 }
 
-/// A request as the shim takes it.
+/// A request in the form that the shim takes.
 #[repr(C)]
 pub(crate) struct ShimRequest {
     pub(crate) id: u64,
@@ -71,7 +71,7 @@ pub(crate) struct ShimRequest {
     pub(crate) class: u32,
 }
 
-/// A sign as the shim takes it.
+/// A sign in the form that the shim takes.
 #[repr(C)]
 pub(crate) struct ShimSign {
     pub(crate) kind: u32,
@@ -103,20 +103,20 @@ pub struct Library {
     pub(crate) cancel: Cancel,
     pub(crate) decide: Decide,
     pub(crate) serves_best_effort: Serves,
-    /// Frees a request.
+    /// The function that frees a request.
     pub(crate) discard: Free,
-    /// Frees a policy.
+    /// The function that frees a policy.
     pub(crate) free: Free,
     pub(crate) owner: Owner,
 }
 
-/// The compiled sources. One of them can be compiled again with a fault.
+/// The compiled sources. A source can be compiled again with a fault.
 pub struct Objects {
     folder: tempfile::TempDir,
 }
 
 impl Objects {
-    /// Compiles all sources; `None` if this machine has no C compiler.
+    /// Compiles all sources; `None` if there is no C compiler.
     ///
     /// # Panics
     /// If a source does not compile, or the directory for temporary files is not writable.
@@ -131,10 +131,10 @@ impl Objects {
         Some(objects)
     }
 
-    /// Loads the sources as they are.
+    /// Loads the unchanged sources.
     ///
     /// # Panics
-    /// As [`Self::compile`].
+    /// The same as [`Self::compile`].
     pub fn load(&self) -> Library {
         self.link("right", |source| self.of(source))
     }

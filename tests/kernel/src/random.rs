@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random plans, and random devices and users for them.
+//! Generates random plans, and random devices and users for them.
 //!
-//! Times are small whole numbers of a unit, so that sums meet deadlines exactly. Half of the
-//! streams keep the contracts of their tasks, and the others break some; devices are late now and
-//! then, complete in any order, and some users take requests back.
+//! Times are small multiples of a unit, so that sums meet deadlines exactly. Half of the streams
+//! keep the contracts of their tasks, and the others break some. Devices are occasionally late and
+//! complete requests in any order, and some users cancel requests.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -15,16 +15,16 @@ use tidegate_policy::{Decision, Event, Policy};
 
 use crate::kernel_policy::{ORDERS, POLICIES};
 
-/// The number of instants of a stream.
+/// The number of instants in a stream.
 const INSTANTS: u32 = 300;
 
-/// The units of time, in ns, and of positions; the large ones do not fit into 32 bits.
+/// The units of time, in ns, and of positions, in sectors; the large ones do not fit into 32 bits.
 const UNITS: [u64; 2] = [1, 1 << 33];
 
-/// The instants at which streams begin, in ns.
+/// The instants at which streams begin, in ns after the clock's start.
 const BEGINS: [u64; 2] = [0, 1 << 59];
 
-/// A random generator for this seed.
+/// Returns a random generator with this seed.
 fn generator(seed: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed)
 }
@@ -59,7 +59,7 @@ fn one_of<T: Copy, const N: usize>(rng: &mut impl Rng, all: [T; N]) -> T {
     all[rng.random_range(0..N)]
 }
 
-/// A table of nondecreasing times.
+/// Returns a table of nondecreasing times.
 fn table(rng: &mut impl Rng, count: u32, unit: u64) -> BatchTable {
     let mut last = 0;
     let steepest = rng.random_range(1..=12);
@@ -81,32 +81,32 @@ fn task(rng: &mut impl Rng, unit: u64) -> Task {
     task
 }
 
-/// A device and users of one plan.
+/// The state of a device and its users under one plan.
 struct Stream<'a> {
     rng: Pcg64,
     plan: &'a Plan,
     now: u64,
     released: u64,
-    /// The next release of each task.
+    /// The next release time of each task.
     releases: Vec<u64>,
     queued: Vec<RequestId>,
-    /// The requests on the device, with their instants of completion.
+    /// The requests on the device, with their completion times.
     in_flight: Vec<(u64, RequestId)>,
     timer: Option<u64>,
-    /// Best-effort requests that users keep outstanding.
+    /// The number of best-effort requests that users keep outstanding.
     load: usize,
-    /// One in this many jobs breaks its contract.
+    /// On average, one job in this number breaks its contract.
     honesty: u32,
     has_cancels: bool,
-    /// The unit of positions.
+    /// The unit of request positions, in sectors.
     place: u64,
 }
 
-/// Plays a random stream of events to a policy.
+/// Sends a random stream of events to a policy.
 pub fn play(seed: u64, plan: &Plan, policy: &mut impl Policy) {
     let mut rng = generator(seed ^ 0x5eed);
     let now = one_of(&mut rng, BEGINS);
-    // Half of the streams begin with the jobs of all tasks together.
+    // Half of the streams begin with the jobs of all tasks at once.
     let spread = if rng.random() { 1 } else { 10 * plan.table.time_max(plan.depth).ns() };
     let mut stream = Stream {
         plan,
@@ -128,7 +128,7 @@ pub fn play(seed: u64, plan: &Plan, policy: &mut impl Policy) {
 }
 
 impl Stream<'_> {
-    /// Plays all events of an instant and its round, then goes to the next instant.
+    /// Sends all events of an instant, runs its round, and advances to the next instant.
     fn instant(&mut self, policy: &mut impl Policy) {
         self.complete(policy);
         self.cancel(policy);
@@ -146,7 +146,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Now and then cancels a queued request, or tries to cancel one on the device, which has no
+    /// Sometimes cancels a queued request, or tries to cancel one on the device, which has no
     /// effect.
     fn cancel(&mut self, policy: &mut impl Policy) {
         if !self.has_cancels || self.rng.random_ratio(5, 6) {
@@ -195,7 +195,7 @@ impl Stream<'_> {
 
     fn release_load(&mut self, policy: &mut impl Policy) {
         while self.queued.len() + self.in_flight.len() < self.load {
-            // A real-time request that belongs to no task of the plan.
+            // Such a real-time request belongs to no task of the plan.
             let is_stranger = self.plan.tasks.is_empty() && self.rng.random_ratio(1, 8);
             let class = if is_stranger { Class::Hard } else { Class::BestEffort };
             let request = self.request(class);
@@ -225,7 +225,7 @@ impl Stream<'_> {
         policy.observe(Time::from_ns(self.now), event).expect("room for all");
     }
 
-    /// Asks until the policy sends nothing more.
+    /// Calls the policy until it sends nothing more.
     fn round(&mut self, policy: &mut impl Policy) {
         let mut sent = Vec::new();
         loop {
@@ -244,8 +244,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Draws how long a request takes while `outstanding` requests are on the device: seldom longer
-    /// than b(outstanding).
+    /// Draws the time that a request takes while `outstanding` requests are on the device; it is
+    /// seldom longer than b(outstanding).
     fn service(&mut self, outstanding: usize) -> u64 {
         let table = &self.plan.table;
         let count = u32::try_from(outstanding).expect("a few").min(table.batch_max());
@@ -256,7 +256,7 @@ impl Stream<'_> {
         self.rng.random_range(1..=longest)
     }
 
-    /// Goes to the next instant at which anything happens, or to one before it.
+    /// Advances to the next instant with an event, or to an earlier one.
     fn pass(&mut self) {
         let events = self.in_flight.iter().map(|(at, _)| *at).chain(self.releases.iter().copied());
         let next = events.chain(self.timer).filter(|at| *at > self.now).min();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asks the C code which task a bio belongs to.
+//! Queries the C code for the task to which a bio belongs.
 
 use std::ffi::{CStr, CString};
 
 use crate::library::{Library, ShimSign};
 
-/// A sign that is added for a task.
+/// A sign of a task, in the form for C.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CSign {
     /// A level of the real-time class.
@@ -22,7 +22,7 @@ pub enum CSign {
 /// The reason, if a sign is refused.
 ///
 /// # Panics
-/// If a path has a NUL, or there are too many signs.
+/// If a path contains a NUL, or there are too many signs.
 #[expect(unsafe_code, reason = "calls C")]
 pub fn owner(
     library: Library,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// A text file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The path from the root, with `/`.
+    /// The file's path from the root, with `/`.
     pub path: String,
-    /// The whole text.
+    /// The file's whole text.
     pub text: String,
 }
 
@@ -19,27 +19,27 @@ impl SourceFile {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// Returns whether the file's name ends with `.` and one of these.
+    /// Returns whether the file's name ends with `.` and one of these extensions.
     pub fn has_extension(&self, extensions: &[&str]) -> bool {
         let extension = Path::new(&self.path).extension().and_then(|found| found.to_str());
         extension.is_some_and(|found| extensions.contains(&found))
     }
 }
 
-/// The extensions of the files that are read, and the names of those without an extension.
+/// The extensions of the files to read, and the names of those without an extension.
 const READ: &[&str] = &["rs", "md", "toml", "py", "sh", "h", "c", "yml", "Makefile"];
 
 /// Returns the repository's root.
 ///
 /// # Panics
 ///
-/// If the crate is not two folders below it.
+/// If the crate is not two folders below the root.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("the crate is in tests/repository").to_owned()
 }
 
-/// Returns all text files below the root in order of their paths, without build outputs and hidden
+/// Returns all text files below the root, ordered by path, without build outputs and hidden
 /// folders.
 ///
 /// # Panics
@@ -73,7 +73,7 @@ fn read(root: &Path, path: &Path) -> SourceFile {
     SourceFile { path, text }
 }
 
-/// Returns the number of the line that holds the byte at `offset`, from 1.
+/// Returns the number of the line that contains the byte at `offset`, counted from 1.
 pub fn line_at(text: &str, offset: usize) -> usize {
     text[..offset].matches('\n').count() + 1
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The parts of a page that links and references need: its anchors, section numbers, equation tags
-//! and links.
+//! The parts of a page that the checks of links and references need: its anchors, section numbers,
+//! equation tags and links.
 
 use std::collections::BTreeSet;
 
 use crate::files::line_at;
 
-/// A page as links and references see it.
+/// The parts of a page that links and references concern.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Names that `#` can lead to.
+    /// The anchors to which a link's `#` can lead.
     pub anchors: BTreeSet<String>,
-    /// Numbers of its sections, in order: headings that begin with `3. `.
+    /// The numbers of the page's sections, in order: those of headings that begin like `3. `.
     pub sections: Vec<u32>,
-    /// Tags of its equations, in order, each with its section.
+    /// The tags of the page's equations, in order, each with its section.
     pub equations: Vec<(Option<u32>, String)>,
-    /// Its links, in order.
+    /// The page's links, in order.
     pub links: Vec<Link>,
 }
 
 /// A link of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The line of its target, from 1.
+    /// The line of the link's target, counted from 1.
     pub line: usize,
-    /// Its target as written.
+    /// The link's target as written.
     pub target: String,
 }
 
 impl Page {
-    /// Reads a page.
+    /// Parses a page.
     pub fn read(text: &str) -> Self {
         let mut page = Self { links: links(text), ..Self::default() };
         for line in without_fences(text).lines() {
@@ -62,8 +62,8 @@ pub fn heading(line: &str) -> Option<&str> {
     is_heading.then(|| text.trim())
 }
 
-/// Returns the anchor of a heading as mdBook and forges make it: lower case, spaces as hyphens,
-/// punctuation left out.
+/// Returns the anchor of a heading as mdBook and forges make it: lower case, with hyphens for
+/// spaces and without punctuation.
 pub fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter_map(|each| match each {
         ' ' => Some('-'),
@@ -74,7 +74,8 @@ pub fn anchor(heading: &str) -> String {
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the text with the contents of fenced blocks blank; lines stay where they are.
+/// Returns the text with the contents of fenced blocks replaced by blanks; line numbers do not
+/// change.
 pub fn without_fences(text: &str) -> String {
     let mut is_code = false;
     let mut kept = String::with_capacity(text.len());

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rules of `docs/reference/prose.md` that a machine can check. They find certain mistakes and
-//! leave the rest to readers.
+//! leave all others to readers.
 
 use crate::files::SourceFile;
 use crate::markdown::{without_fences, without_spans};
 use crate::rust_text::{self, Passage};
 
-/// Words with which only a question may begin.
+/// Words that can only begin questions.
 const NO_SUBJECTS: &[&str] = &["Who", "Whoever", "Whatever", "Whose", "Nobody", "What"];
 
-/// Verbs that make `What ..` a sentence; without one it is a title, as in `What it costs.`
+/// Verbs after which `What ..` is a sentence; without a verb it is a title, as in `What it costs.`
 const VERBS: &[&str] = &["is", "are", "was", "were", "has", "have", "must", "can", "may", "does"];
 
-/// Phrases that are never written, and what to write instead.
+/// Forbidden phrases, each with its replacement.
 const PHRASES: &[(&str, &str)] = &[
     ("shall", "`must` for a requirement, the present tense for a fact"),
     ("is to be", "`must be`, or the present tense"),
@@ -27,7 +27,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("quits at once", "`quits immediately`"),
 ];
 
-/// Names that are pictures or jokes, and terms for them.
+/// Names that are pictures or jokes, each with a term that replaces it.
 const NAMES: &[(&str, &str)] = &[
     ("BELL", "wake"),
     ("BREATH", "RETRY_DELAY"),
@@ -42,7 +42,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Thief", "StolenTime"),
 ];
 
-/// Keywords before the name of an item.
+/// Keywords that precede the name of an item.
 const ITEMS: &[&str] = &["struct", "enum", "trait", "type", "const", "static", "union"];
 
 /// Returns the faults in a file's sentences and names, one line each.
@@ -102,13 +102,13 @@ fn passage_faults(text: &str) -> Vec<String> {
     faults
 }
 
-/// Returns the text after a title in bold type.
+/// Returns the text after a lead in bold type.
 fn without_lead(text: &str) -> &str {
     let lead = text.strip_prefix("**").and_then(|bold| bold.split_once("**"));
     lead.map_or(text, |(_, rest)| rest.trim_start())
 }
 
-/// Returns the first word of a statement if that word cannot be its subject.
+/// Returns the first word of a statement if it is a free relative, which must not be the subject.
 fn free_relative(sentence: &str) -> Option<&str> {
     let mut words = sentence.split([' ', '\'']);
     let first = words.next().filter(|word| NO_SUBJECTS.contains(word))?;
@@ -117,7 +117,7 @@ fn free_relative(sentence: &str) -> Option<&str> {
     (is_statement && (has_verb || first != "What")).then_some(first)
 }
 
-/// Returns the text without its double-quoted parts, which others wrote.
+/// Returns the text without its double-quoted parts, which are quotations.
 fn without_quotes(text: &str) -> String {
     text.split('"').step_by(2).collect::<Vec<_>>().join("..")
 }
@@ -139,7 +139,7 @@ fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns whether a text contains these words in a row, as whole words.
+/// Returns whether a text contains these words consecutively, as whole words.
 fn has_words(text: &str, words: &str) -> bool {
     let is_word = |each: char| each.is_alphanumeric() || each == '_' || each == '-';
     text.match_indices(words).any(|(at, found)| {
@@ -149,7 +149,7 @@ fn has_words(text: &str, words: &str) -> bool {
     })
 }
 
-/// Returns the faults of items whose names are on the list.
+/// Returns the faults of items with forbidden names.
 fn name_faults(file: &SourceFile) -> Vec<String> {
     let mut faults = Vec::new();
     for (index, line) in file.text.lines().enumerate() {

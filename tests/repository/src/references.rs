@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! References to pages of the docs in comments, scripts and other texts: `docs/theory/model.md
-//! section 14`, `sections 15 to 18 of docs/..`, `docs/.. equation (3.1)`.
+//! References to pages of the docs in comments, scripts and other texts, for example
+//! `docs/theory/model.md section 14`, `sections 15 to 18 of docs/..`, `docs/.. equation (3.1)`.
 
 use crate::files::line_at;
 
 /// A reference to a page of the docs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// The line, from 1.
+    /// The line of the reference, counted from 1.
     pub line: usize,
-    /// The page from `docs/` on; a bare name if it is named without its folder.
+    /// The page's path from `docs/` on, or only its name if the reference has no folder.
     pub page: String,
-    /// The sections that are named with it.
+    /// The sections that the reference names.
     pub sections: Vec<u32>,
-    /// The equations that are named with it.
+    /// The equations that the reference names.
     pub equations: Vec<String>,
 }
 
-/// The distance from a page's name within which its sections are looked for, in bytes.
+/// The largest distance, in bytes, between a page's name and the sections that belong to it.
 const NEARBY: usize = 120;
 
-/// Returns the references in a text. A name without `docs/` counts if sections are named beside it;
-/// link targets do not count, because links are checked separately.
+/// Returns the references in a text. A name without `docs/` counts if sections are named near it.
+/// Link targets do not count, because links are checked separately.
 pub fn find(text: &str) -> Vec<Reference> {
     let ends = text.match_indices(".md").map(|(at, found)| at + found.len());
     let is_end = |end: &usize| !text[*end..].starts_with(|next: char| next.is_alphanumeric());
@@ -51,7 +51,7 @@ fn floor(text: &str, offset: usize) -> usize {
     (0..=offset).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Returns comments in one line, without their markers, code marks and line breaks.
+/// Joins comments into one line, without their markers, code marks and line breaks.
 fn plain(text: &str) -> String {
     let marks = |line: &str| line.trim().trim_start_matches(['/', '!', '#', '*']).trim().to_owned();
     let lines: Vec<String> = text.replace('`', "").lines().map(marks).collect();
@@ -94,7 +94,7 @@ fn sections_before(text: &str) -> Vec<u32> {
     text.rfind("section").map_or_else(Vec::new, |at| sections_after(&text[at..]))
 }
 
-/// Parses `equation (3.1)`, `equations (3.1) and (3.2)`.
+/// Parses `equation (3.1)` or `equations (3.1) and (3.2)`.
 fn equations_after(text: &str) -> Vec<String> {
     let Some(text) = text.strip_prefix("equation") else { return Vec::new() };
     let words = text.split_whitespace().skip_while(|word| *word == "s");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sentences in Rust files: comments, with their lines joined, and string literals.
+//! The sentences in Rust files: those of comments, with their lines joined, and of string literals.
 
 use crate::files::line_at;
 
-/// A passage of text that a person reads.
+/// A passage of text for human readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// Its first line, from 1.
+    /// The passage's first line, counted from 1.
     pub line: usize,
-    /// The text, in one line.
+    /// The passage's text, on one line.
     pub text: String,
 }
 
@@ -47,7 +47,7 @@ fn finished(comment: &mut Option<(Passage, usize)>) -> Option<Passage> {
     comment.take().map(|(passage, _)| Passage { text: passage.text.trim().to_owned(), ..passage })
 }
 
-/// A part of a file that holds words.
+/// A part of a file that contains words.
 enum Token<'a> {
     /// A line of a comment without its marker.
     Comment(&'a str),
@@ -93,7 +93,7 @@ fn string(rest: &str) -> Option<(usize, &str)> {
     Some((end + 2, &inside[..end]))
 }
 
-/// Returns the length of the next piece of code that is neither comment nor string: a character
+/// Returns the length of the next piece of code that is neither a comment nor a string: a character
 /// literal, a word, or one character.
 fn plain_length(rest: &str) -> usize {
     if let Some(quoted) =

@@ -90,7 +90,7 @@ def served(arguments, machines, tidegate):
 
 
 def on_files(arguments, machines, tidegate):
-    """Checks and shows what happens to writers on a file system."""
+    """Checks and shows how writers on a file system are served."""
     if missing := [name for name in guest.FILE_PROGRAMS if not shutil.which(name, path=packages.PATH)]:
         print(f"vm: files skipped: {', '.join(missing)} is not installed")
         return []
@@ -101,7 +101,7 @@ def on_files(arguments, machines, tidegate):
 
 
 def table(rows, machines, tidegate):
-    """Prints a row for each run, and returns whether all of them kept their bounds."""
+    """Prints a row for each run, and returns whether all runs kept their bounds."""
     series = [machine.kernel.series for machine in machines]
     head = ["disk", "depth", "tasks", "load", "bound ms", *(f"{name} ms" for name in series), "sim ms", "share",
             *(f"load/s {name}" for name in series)]
@@ -136,7 +136,7 @@ def proved_settings(run, tidegate):
 
 
 def judge(found, settings, bound, run):
-    """Returns how a run exceeds its bound or breaks a premise of the bound."""
+    """Returns the ways in which a run exceeds its bound or breaks a premise of the bound."""
     # A plain disk has no file for its depth.
     wanted = {name: value for name, value in settings.items() if run.is_scsi or name != "device/queue_depth"}
     differing = [f"{name} is {found.settings.get(name)}, set to {value}" for name, value in wanted.items()
@@ -174,7 +174,7 @@ def are_caught(machines, tidegate):
 
 
 def is_in_order(machines, tidegate, program):
-    """Prints how many of the kernels' dispatches the model makes as well; returns whether it makes all of them."""
+    """Prints how many of the kernels' dispatches the model makes too; returns whether it makes all of them."""
     print("\n|kernel|disk|depth|equal dispatches|\n|---|---|---|---|", flush=True)
     is_equal = True
     for machine in machines:
@@ -190,9 +190,9 @@ def is_in_order(machines, tidegate, program):
 
 
 def is_same_twice(machines, tidegate):
-    """Returns whether two boots of the same job print the same bytes: virtual time depends on nothing else.
+    """Returns whether two boots of the same job print the same bytes: virtual time must depend on nothing else.
 
-    Under heavy load of the host, QEMU's threads can take turns differently; a third boot decides.
+    Under heavy load of the host, QEMU's threads can take turns differently; in that case a third boot decides.
     """
     run = runs.QUICK[0]
     settings = proved_settings(run, tidegate)

@@ -8,14 +8,15 @@ from runs import Run
 
 @dataclasses.dataclass(frozen=True)
 class Canary:
-    """A proved run, and the guest's settings instead of those that the proof needs."""
+    """A proved run, and settings of the guest that replace those that the proof needs."""
 
     name: str
     run: Run
     forced: dict
-    # The run whose workload states the forced setting; None if no workload can, and `tune` always sets the value.
+    # The run whose workload states the forced setting; None if no workload can, because `tune`
+    # always sets the value.
     refused: Run = None
-    # The bound that must be exceeded, ns; None for the run's own.
+    # The bound that must be exceeded, in ns; None for the run's own bound.
     bound: int = None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Writers on a file system: who sends their requests, in which class, and how long they wait.
+"""Checks writers on a file system: which process sends their requests, in which class, and how long they wait.
 
 A recorder in the real-time class writes a piece of a file in each period, beside readers of another
 file, with the settings of `tune`. Each way of writing is timed.
@@ -13,14 +13,17 @@ import runs
 
 FILE_SYSTEMS = {"ext4": "mkfs.ext4 -q -E nodiscard,lazy_itable_init=0,lazy_journal_init=0",
                 "xfs": "mkfs.xfs -q -K", "btrfs": "mkfs.btrfs -q -K"}
-# The ways of writing, under the names that `writer` uses; the last one keeps the file's times out of the journal.
+# The ways of writing, with the names that `writer` uses. The last one keeps the file's times out of
+# the journal.
 HOWS = ["direct", "append", "buffered", "synced", "synced, lazytime"]
 SECONDS, PERIOD_US = 8, 160_000
 READERS, DEPTH = 16, 4
 DISK_MB, BIG_MB, OLD_MB, FLOOD_MB = 4096, 384, 16, 256
-# Files are close to each other: without the last figure, the disk would never serve a request far from them.
+# Files are close to each other: without the last parameter, the disk would never serve a request
+# far from them.
 DISK = f"keeps_data=1 size_mb={DISK_MB} age_max_ns=500000000"
-# Longer than in runs.py: the disk's copies of the data and the file systems take processor time of the guest.
+# The times are longer than in runs.py, because the disk's copies of the data and the file systems
+# use processor time of the guest.
 HOST_NS = {"release": 5_000_000, "submit": 1_000_000, "complete": 500_000, "reply": 2_000_000}
 LIMIT = "/sys/block/sda/queue/wbt_lat_usec"
 OVERRUN = "/sys/module/benchscsi/parameters/overrun_ns"
@@ -56,7 +59,7 @@ def workload(sources, depth=DEPTH):
 
 
 def prepared(name, sources):
-    """Returns the lines that make a file system with two files: one to read, and one to write over."""
+    """Returns the lines that make a file system with two files: one to read, and one to overwrite."""
     return [
         f"insmod /benchscsi.ko {runs.mechanics(runs.Run('seek', DEPTH, 1, '1 reader'))} {DISK}",
         "while [ ! -b /dev/sda ]; do sleep 1; done",
@@ -69,7 +72,7 @@ def prepared(name, sources):
 
 
 def in_unit(unit, command):
-    """Returns a command that runs `command` in a control group of its own, as the service manager would."""
+    """Returns a command that runs `command` in a separate control group, as the service manager would."""
     group = f"/sys/fs/cgroup/{unit}.service"
     return f"mkdir -p {group}; sh -c 'echo $$ > {group}/cgroup.procs; exec {command}'"
 
@@ -81,7 +84,8 @@ def part(name, *lines):
 def job(name):
     """Returns the guest's script for one file system."""
     lines = [*prepared(name, [RECORDER, MEDIA]), "tidegate tune /dev/sda /run.toml --apply --quiet",
-             # Until now, the file system sent requests larger than those of the contract.
+             # The count starts at 0 here, because before, the file system sent larger requests than
+             # the contract's.
              f"echo 0 > {OVERRUN}"]
     for how in HOWS:
         lines += part(how, *timed(how))
@@ -121,24 +125,24 @@ def parts(text):
 
 
 def jobs(text):
-    """Returns when each job began and ended, ns."""
+    """Returns the start and end of each job, in ns."""
     return [(int(begin), int(end)) for begin, end in re.findall(r"^job \d+ (\d+) (\d+)$", text, re.M)]
 
 
 def worst(text):
-    """Returns the time of the longest job, ns."""
+    """Returns the duration of the longest job, in ns."""
     return max(end - begin for begin, end in jobs(text))
 
 
 def senders(text):
-    """Returns who wrote, by class, without the readers."""
+    """Returns the programs that wrote, with their classes, without the readers."""
     report = json.loads(re.search(r"^\{$.*?^\}$", text, re.M | re.S)[0])
     found = [source for source in report["sources"] if source["writes"] + source["others"]]
     return ", ".join(f"{source['name']} {source['class']} {source['writes'] + source['others']}" for source in found)
 
 
 def show(machines, tidegate):
-    """Prints rows for each file system; returns whether direct writes kept their bound, and the disk its contract."""
+    """Prints rows for each file system; returns whether direct writes kept their bound and the disk its contract."""
     bound = tidegate.bound_of(workload([RECORDER, MEDIA]))
     series = [machine.kernel.series for machine in machines]
     columns = [*(f"{name} ms" for name in series), *(f"requests, {name}" for name in series)]
@@ -152,7 +156,8 @@ def show(machines, tidegate):
             times = [worst(text[how]) for text in texts]
             cells = [name, how, *(f"{time / 1e6:.2f}" for time in times), *(senders(text[how]) for text in texts)]
             print("| " + " | ".join(cells) + " |", flush=True)
-            # The other ways wait for the journal. On btrfs all do, because it writes every piece to a new place.
+            # The other ways of writing wait for the journal. On btrfs all ways do, because it
+            # writes every piece to a new place.
             if how == "synced, lazytime" and name != "btrfs" and max(times) > bound:
                 faults.append(f"FAULT: {name}, {how}: {max(times)} ns, bound {bound} ns")
         faults += [f"FAULT: {name}: {text['end']}" for text in texts if "\n0\n" not in text["end"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Builds what a guest needs, and boots one in virtual time: two boots of the same job print the same bytes."""
+"""Builds the parts of a guest, and boots one in virtual time: two boots of the same job print the same bytes."""
 
 import lzma
 import pathlib
@@ -13,7 +13,7 @@ import runs
 import trace
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
-# Memory that the guest's kernel leaves alone, and `dump` fills.
+# The memory that the guest's kernel does not use, and into which `dump` writes.
 DUMP_AT, DUMP_SIZE, MEMORY_MIB = 0x1000_0000, 0x1000_0000, 768
 APPLETS = ["sh", "mount", "insmod", "rmmod", "cat", "echo", "poweroff", "sleep", "cmp", "dd", "dmesg", "grep", "seq",
            "mkdir", "blkdiscard", "umount", "sync", "rm", "rmdir",
@@ -22,7 +22,8 @@ LIMIT_S = 1200
 # The modules of the SCSI layer in the order of their dependencies; a kernel lacks those that are built in.
 SCSI_MODULES = ["crct10dif_common", "crct10dif_generic", "crc64", "crc64-rocksoft", "crc-t10dif", "t10-pi",
                 "scsi_common", "scsi_mod", "sd_mod"]
-# What the file systems need: the modules name others, but not those that the kernel asks for when it mounts.
+# The modules for file systems. Each names the modules on which it depends, but not those that the
+# kernel requests during a mount.
 FILE_MODULES = ["crc32c_generic", "xxhash_generic", "blake2b_generic", "ext4", "xfs", "btrfs"]
 FILE_PROGRAMS = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]
 SERVICE_PROGRAMS = ["nbd-client", "losetup"]
@@ -44,20 +45,20 @@ class Machine:
         self.service = with_clients(self.kernel)
 
     def results(self, group, settings):
-        """Boots a guest for these runs, and returns what each showed."""
+        """Boots a guest for these runs, and returns the results of each."""
         results = trace.runs(self.text(group, settings))
         for run, found in zip(group, results, strict=True):
             trace.measure(found, run.depth, runs.TASK_KIB * 2)
         return results
 
     def text(self, group, settings):
-        """Returns what a guest prints for these runs."""
+        """Returns the output of a guest for these runs."""
         is_scsi = group[0].is_scsi
         prologue = runs.PROLOGUE + (self.scsi_prologue if is_scsi else "")
         return self.boot(prologue + "".join(map(runs.job, group, settings)), self.scsi if is_scsi else b"")
 
     def boot(self, job, extra=b""):
-        """Returns what a guest prints for a job. A guest that ends early is booted once more."""
+        """Returns the output of a guest for a job. A guest that ends early is booted once more."""
         base = self.base + extra
         try:
             text = boot(self.kernel, base, job, self.work)
@@ -68,7 +69,7 @@ class Machine:
 
 
 class Unfinished(Exception):
-    """A guest that ended without its last line."""
+    """The error if a guest ended without printing its last line."""
 
 
 def build(kernel, busybox, work):
@@ -93,7 +94,7 @@ def build(kernel, busybox, work):
 
 
 def with_scsi(kernel, program, work):
-    """Returns an archive with the SCSI disk, its layer and `tidegate`, and the script that loads the layer."""
+    """Returns an archive with the SCSI disk, the SCSI layer and `tidegate`, and the script that loads the layer."""
     archive, names = Archive(), []
     for folder in ("var", "var/lib", "etc"):
         archive.add(folder, 0o040755)
@@ -108,7 +109,7 @@ def with_scsi(kernel, program, work):
 
 
 def with_target(kernel, work):
-    """Compiles the kernel target, and returns an archive with it, the device mapper and bfq."""
+    """Compiles the kernel target, and returns an archive with the target, the device mapper and bfq."""
     archive, target = Archive(), work / f"target-{kernel.release}"
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(HERE.parent.parent / "kernel", target)
@@ -133,7 +134,7 @@ def with_file_systems(kernel):
 
 
 def with_clients(kernel):
-    """Returns an archive with the kernel's NBD client, the program that connects it, and what `drive attach` needs."""
+    """Returns an archive with the kernel's NBD client, its connecting program, and the modules of `drive attach`."""
     archive = Archive()
     for name in ("nbd", "fuse", "loop"):
         add_module(archive, kernel, name)
@@ -144,7 +145,7 @@ def with_clients(kernel):
 
 
 def add_with_needs(archive, kernel, name, names):
-    """Adds a module after those that it names as its dependencies, each once."""
+    """Adds a module after the modules on which it depends, each once."""
     if name in names or not (content := module(kernel, name)):
         return
     for need in re.search(rb"\0depends=([^\0]*)", content)[1].decode().split(","):
@@ -171,7 +172,7 @@ def module(kernel, name):
 
 
 def add_program(archive, program):
-    """Adds a program of this machine with its libraries."""
+    """Adds a program of the host with its libraries."""
     for folder in ("lib", "lib64", "lib/x86_64-linux-gnu"):
         archive.add(folder, 0o040755)
     archive.add(f"bin/{program.name}", 0o100755, program.read_bytes())
@@ -181,7 +182,7 @@ def add_program(archive, program):
 
 
 def boot(kernel, base, job, work):
-    """Boots a guest that runs the shell script `job`, and returns what it prints."""
+    """Boots a guest that runs the shell script `job`, and returns its output."""
     archive = Archive()
     archive.add("job", 0o100644, job.encode())
     initrd, memory = work / "initrd", work / "memory"
@@ -190,7 +191,7 @@ def boot(kernel, base, job, work):
     command = [
         "qemu-system-x86_64", "-machine", "q35,memory-backend=ram", "-m", str(MEMORY_MIB),
         "-object", f"memory-backend-file,id=ram,size={MEMORY_MIB}M,mem-path={memory},share=on",
-        # Virtual time: 2 ns for each instruction, and a jump to the next timer when idle.
+        # In virtual time, an instruction takes 2 ns, and an idle processor jumps to the next timer.
         "-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=1,sleep=off",
         "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1",
         "-display", "none", "-nodefaults", "-no-reboot", "-serial", "stdio",

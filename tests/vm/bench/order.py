@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Compares the order in which a kernel sends requests with the model of `mq-deadline-tuned`, decision by decision.
 
-Tracepoints tell when a request is inserted, sent and complete. Probes on two functions of the scheduler
-tell when the kernel asks it for a request, and the tick at which it reads its clock.
+Tracepoints record when a request is inserted, sent and completed. Probes on two functions of the scheduler
+record when the kernel asks it for a request, and the tick that it then reads from the clock.
 """
 
 import re

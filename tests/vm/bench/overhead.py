@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Measures the target's cost on a device without mechanics: bare, below dm-linear, and below the target.
 
-Virtual time counts instructions. With one reader, a request completes within its submission. With 32 readers,
-the device completes requests by a timer, so that its queue fills and the processor is the limit.
+Virtual time counts instructions. With one reader, a request completes during its submission. With 32 readers,
+the device completes requests by a timer, so that its queue fills and the processor is the bottleneck.
 """
 
 import re
 
 SECONDS = 1
 SECTORS = 1 << 24
-# How the device completes, by the number of readers.
+# How the device completes requests, for each number of readers.
 MODES = {1: "irqmode=0", 32: "irqmode=2 completion_nsec=10000"}
 DEPTH = 64
 TASK = "task 4 100000000 100000000 1"
@@ -17,7 +17,7 @@ POLICIES = ("dqf", "gated-drain")
 
 
 def line(policy):
-    """Returns a plan with every part that costs time: tokens, the elevator, a full table."""
+    """Returns a plan with every part that costs time: tokens, the elevator, and a full table."""
     times = " ".join(str(10_000 * count) for count in range(1, DEPTH + 1))
     return (f"policy {policy} order elevator tokens 1 depth {DEPTH} batch {DEPTH} fill {DEPTH} best_effort {DEPTH} "
             f"sectors 512 times {DEPTH} {times} drains {DEPTH} {times} {TASK}")
@@ -48,7 +48,7 @@ def measured(name, device, readers):
 
 
 def times_ns(text):
-    """Returns the time of a request by device and readers, in ns."""
+    """Returns the time per request by device and number of readers, in ns."""
     found = {}
     for part in text.split("device ")[1:]:
         head, _, rest = part.partition("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Checks which task the kernel target finds for a request by cgroup, place and level. Each step must succeed."""
+"""Checks which task the kernel target finds for a request, by cgroup, place and level. Each step must succeed."""
 
 import target
 
@@ -12,13 +12,13 @@ GROUP = r"/system.slice/a\x2db.service"
 
 
 def contracts(line, *signs):
-    """Returns a proved line whose task is known by these signs."""
+    """Returns a proved line whose task is identified by these signs."""
     head, task = line.split(f" task {target.LEVEL} ")
     return f"{head} task - {task} " + " ".join(signs)
 
 
 def wrong(line):
-    """Returns wrong lines, with what the kernel's log says about each."""
+    """Returns wrong lines, each with the message in the kernel's log."""
     group, place = f"cgroup 0 {GROUP}", f"place 0 {PLACE} 8"
     beside = f"place 0 {PLACE + 7} 8"
     return [
@@ -73,7 +73,7 @@ mkdir '{GROUPS}{GROUP}' '{GROUPS}{GROUP}x' {GROUPS}/other"""
 
 
 def refused(line):
-    """Yields the steps that try wrong lines: each gives no device, and the log gives the reason."""
+    """Yields the steps that try wrong lines: each creates no device, and the log gives the reason."""
     for text, reason in wrong(line):
         yield "dmesg -c >> /whole-log"
         yield f"gate '{text}' 2> /dev/null && echo 'bad: accepted'"
@@ -82,7 +82,7 @@ def refused(line):
 
 
 def by_group(line):
-    """A request counts as the task's if it comes from the group or from one below it."""
+    """Returns the steps for groups: a request belongs to the task if it comes from its group or one below it."""
     below = f"{GROUP}/sub"
     return [
         f"gate '{line}'; check 'by cgroup'",
@@ -90,7 +90,8 @@ def by_group(line):
         f"within '{GROUP}'; seen 4 0 'in the group'",
         f"within '{GROUP}x'; seen 0 4 'in a group whose name begins like it'",
         "within /other; seen 0 4 'in another group'",
-        # The submitter's group counts. A reader keeps the device open, or `dd` would write the data back at its close.
+        # The submitter's group counts. A reader keeps the device open; otherwise `dd` would write
+        # the data back when it closes the device.
         f"sleep 1000 < /dev/dm-0 & keep=$!; within '{GROUP}' 'if=/dev/zero of=/dev/dm-0'; sync; "
         "set -- $(dmsetup status gate); echo \"ok: ${11} real time, ${38} best effort\"; "
         "[ ${11} = 0 ] && [ ${38} -gt 0 ]; check 'written back from outside of the group'; "
@@ -106,7 +107,7 @@ def by_group(line):
         "dmsetup table gate > /table; dmsetup load gate /table && dmsetup resume gate --noudevsync; check again",
         f"within '{GROUP}'; seen 4 0 'with the table that the kernel shows'",
         "dmsetup remove gate --noudevsync; check remove",
-        # `attach` knows a mapping by its uuid, and reads these answers.
+        # `attach` identifies a mapping by its uuid, and parses these answers.
         "dmsetup create gate --uuid TIDEGATE-a-1 --noudevsync < /table; check 'with a uuid'",
         "[ \"$(dmsetup info -c --noheadings -o uuid gate)\" = TIDEGATE-a-1 ]; check 'the uuid'",
         "dmsetup remove gate --noudevsync; check remove",
@@ -115,7 +116,7 @@ def by_group(line):
 
 
 def by_place(line):
-    """A request counts as the task's if its first sector is in the place."""
+    """Returns the steps for places: a request belongs to the task if its first sector is in the place."""
     first = PLACE // 128
     return [
         f"gate '{line}'; check 'by place'",
@@ -128,7 +129,7 @@ def by_place(line):
 
 
 def by_several(line):
-    """Returns the steps of tasks with signs of different kinds in one table."""
+    """Returns the steps for tasks with signs of different kinds in one table."""
     first = PLACE // 128
     return [
         f"gate '{line}'; check 'by several signs'",
@@ -140,7 +141,7 @@ def by_several(line):
 
 
 def keeps_its_bound(line, bound_us):
-    """A task that only its group identifies keeps its bound beside 32 readers; outside of the group it does not."""
+    """Returns the steps under load: a task that only its group identifies keeps its bound, and outside it does not."""
     task = "load /dev/dm-0 20 task:40000:40000:256:r"
     return [
         f"gate '{line}'; check 'to keep a bound'",

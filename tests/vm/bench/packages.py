@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Fetches the kernels: packages of the machine's own mirror, pinned by version and kept in the cache."""
+"""Fetches the kernels: packages from the host's own mirror, pinned by version and kept in the cache."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
 class Unavailable(Exception):
-    """The bench cannot run here, with the reason."""
+    """The error if the bench cannot run here, with the reason."""
 
 
 class Kernel:
@@ -81,16 +81,17 @@ def newest(series):
 
 def unpack_kernel(release, version, folder):
     shutil.rmtree(folder, ignore_errors=True)
-    # 6.1 names the build tools after the series, later kernels after the release.
+    # 6.1 names the build tools after the series, and later kernels name them after the release.
     tools = f"linux-kbuild-{release}" if "+" in release else "linux-kbuild-" + ".".join(release.split(".")[:2])
     names = [f"linux-image-{release}-amd64", f"linux-headers-{release}-amd64", f"linux-headers-{release}-common"]
-    # The headers work with later build tools too. A mirror drops the older ones first: they are not signed.
+    # The headers also work with later build tools. A mirror drops the older tools first, because
+    # they are not signed.
     unpack(download([f"{name}={version}" for name in names] + [tools], folder), folder)
     headers = folder / f"usr/src/linux-headers-{release}-amd64"
-    # The Makefile includes the common one by an absolute path.
+    # The Makefile includes the shared one by an absolute path.
     makefile = headers / "Makefile"
     makefile.write_text(makefile.read_text().replace(" /usr/src", f" {folder}/usr/src"))
-    # With it, the build would want a tool for type information.
+    # If this file existed, the build would require a tool for type information.
     (headers / "vmlinux").unlink(missing_ok=True)
     (folder / "complete").touch()
 

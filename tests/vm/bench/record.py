@@ -13,7 +13,7 @@ import guest
 import packages
 
 EVENTS = ["block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete", "block_bio_complete"]
-# Direct and buffered requests, one that the kernel splits, and writes.
+# The job has direct and buffered requests, one request that the kernel splits, and writes.
 JOB = """insmod /benchscsi.ko kind=1 access_max_ns=2000000
 while [ ! -b /dev/sda ]; do sleep 1; done
 T=/sys/kernel/tracing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Imitates a machine with a SCSI disk, for `tidegate tune --root`: the bench's own disk has no `device/queue_depth`."""
+"""Imitates a SCSI disk for `tidegate tune --root`, because the bench's own disk has no `device/queue_depth`."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ FILES = {
 
 
 def machine(root):
-    """Makes the machine in this directory, and returns the directory."""
+    """Creates the imitation in this directory, and returns the directory."""
     shutil.rmtree(root, ignore_errors=True)
     device = f"{HOST}/target2:0:0/2:0:0:0"
     write(root / device / "queue_depth", str(TAGS))

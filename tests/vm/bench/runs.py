@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The runs: workload files, and the script that runs one in the guest."""
+"""The runs: workload files, and the script that runs one of them in the guest."""
 
 import dataclasses
 
 MS = 1_000_000
-# The longest access of one request, ns, by the disk's kind: see disk/mechanics.h.
+# The parameters of the disks (see disk/mechanics.h); the longest access of one request follows, in
+# ns, for each kind.
 TASK_KIB, LOAD_KIB = 256, 64
 TURN_NS, SEEK_MAX_NS, TRACK_KIB = 6 * MS, 9 * MS, 512
 ACCESS_MAX_NS = {
-    # The longest seek, a whole turn, and the transfer of the largest request.
+    # The longest seek, a full revolution, and the transfer of the largest request.
     "seek": SEEK_MAX_NS + TURN_NS + TURN_NS * TASK_KIB // TRACK_KIB,
     "restart": 4 * MS,
-    # As "restart", with shorter accesses: more requests in less time.
+    # The same as "restart", with shorter accesses, so that more requests fit into less time.
     "brief": 2 * MS,
 }
 MECHANICS = {"seek": 0, "restart": 1, "brief": 1}
-# The host's longest times in the guest, ns, which the bounds contain and every run checks.
+# The guest's longest host times, in ns. The bounds include them, and every run checks them.
 HOST_NS = {"release": 300_000, "submit": 300_000, "complete": 300_000, "reply": 500_000}
-# The shortest period in drain times, by the number of tasks: no task then has two jobs within the bound.
+# The shortest period as a number of drain times, for each number of tasks; with it, no task has two
+# jobs within the bound.
 PERIODS = {1: 5, 4: 8}
 JOBS = 150
 LOADS = {
@@ -25,7 +27,7 @@ LOADS = {
     "32 readers": [("read", 32)],
     "128 readers": [("read", 128)],
     "writer": [("write", 1)],
-    # For the order, and for canaries.
+    # These loads are for the order of dispatch and for canaries.
     "mixed": [("read", 200), ("write", 8)],
     "900 readers": [("read", 900)],
     "128 writers": [("write", 128)],
@@ -40,14 +42,15 @@ class Run:
     depth: int
     tasks: int
     load: str
-    # Further lines of [policy.mq-deadline-tuned], and the deadline: the period by default.
+    # More lines of [policy.mq-deadline-tuned]; and the deadline, by default the period.
     stated: tuple = ()
     deadline_ns: int = None
-    # Behind the SCSI layer, where the guest's own `tidegate tune` makes the settings.
+    # Whether the disk is behind the SCSI layer, where the guest's own `tidegate tune` makes the
+    # settings.
     is_scsi: bool = False
-    # The shortest period; by default PERIODS drain times.
+    # The shortest period; by default a number of drain times from PERIODS.
     stated_period_us: int = None
-    # The length of the run; by default that of JOBS jobs, within 10 s and 40 s.
+    # The length of the run; by default that of JOBS jobs, between 10 s and 40 s.
     stated_seconds: int = None
 
     @property
@@ -60,7 +63,7 @@ class Run:
 
     @property
     def taken_early(self):
-        """The most lower-class requests that the kernel sends in a real-time busy period: h of the theorem."""
+        """Returns h of the theorem: how many lower requests the kernel sends at most in a real-time busy period."""
         return dict(self.stated).get("taken_early", 1)
 
     @property
@@ -79,7 +82,7 @@ QUICK = [Run("restart", 1, 1, "32 readers")]
 
 
 def workload(run):
-    """Returns the workload file. Of four tasks, two write."""
+    """Returns the workload file. If there are four tasks, two of them write."""
     drains = [count * ACCESS_MAX_NS[run.kind] for count in range(1, 65)]
     stated = "".join(f"{key} = {value}\n" for key, value in
                      {"queue_depth": run.depth, **dict(run.stated), "taken_early": run.taken_early}.items())
@@ -107,7 +110,7 @@ def op(index):
 
 
 def job(run, settings):
-    """Returns the guest's script for one run with these settings, which it makes in their order."""
+    """Returns the guest's script for one run with these settings, which it makes in this order."""
     script, module = (scsi_job, "benchscsi") if run.is_scsi else (plain_job, "benchdisk")
     return script(run, settings) + f"\nrmmod {module}\necho 'run ended'\n"
 
@@ -143,7 +146,7 @@ def mechanics(run):
 
 
 def measured(run, attributes, name, module):
-    """Returns the lines that read the settings back, load the disk, and print what was seen."""
+    """Returns the lines that read the settings back, load the disk, and print the results."""
     sources = [f"task:{run.period_us}:{run.drain_ns // 1_000}:{TASK_KIB}:{op(index)[0]}" for index in range(run.tasks)]
     sources += [f"{kind}:{count}:{LOAD_KIB}" for kind, count in LOADS[run.load]]
     return [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Runs `tidegate serve` in the guest, in front of the guest's disk, with the kernel's own NBD client on each export.
 
-The load generator reads from the kernel's devices, so a response contains the client's system call, the kernel's
+The load generator reads from the kernel's devices, so a response time includes the client's system call, the kernel's
 block layer and NBD client, the socket, the service and the disk.
 """
 
@@ -12,15 +12,16 @@ import re
 import runs
 
 DEPTH = 8
-# Period and deadline of all exports, ns: several drains of a full disk.
+# The period and deadline of all exports, in ns: several drains of a full disk.
 PERIOD_NS = {"seek": 700 * runs.MS, "restart": 200 * runs.MS}
 SECONDS = 20
-# The host's longest times in the guest, ns. One processor carries clients, kernel and service, which is built for
-# debugging here.
+# The guest's longest host times, in ns. Clients, kernel and service share one processor, and the
+# service is a debug build here.
 HOST_NS = {"release": 4_000_000, "submit": 1_000_000, "complete": 1_000_000, "reply": 4_000_000}
 PLACES = ("random", "both_ends", "clusters", "track", "sequential", "climbed")
 BEGIN = "service begin "
-# The simulated drive, and less than half a turn: the mean access is longer.
+# The simulated drive; its reads' size and period; and a lower bound on the mean access, less than
+# half a revolution.
 ATTACHED, ATTACHED_KIB, ATTACHED_PERIOD_US, ATTACHED_MEAN_NS = "fujitsu-max3036rc", 128, 60_000, 2 * runs.MS
 
 
@@ -32,7 +33,8 @@ class Served:
     policy: str
     tasks: int
     load: str
-    # The drive file's times as a share of the true ones: below 1, the proof rests on a disk that does not exist.
+    # The drive file's times as a share of the true ones. Below 1, the proof assumes a disk that is
+    # faster than the real one.
     table_share: float = 1
 
     def __str__(self):
@@ -46,7 +48,7 @@ CANARY = Served("restart", "dqf", 1, "32 readers", table_share=0.25)
 
 
 def drive_file(served):
-    """Returns the drive file: k requests together take at most k accesses, wherever they lie."""
+    """Returns the drive file: k requests together take at most k accesses, wherever they are."""
     access = int(runs.ACCESS_MAX_NS[served.kind] * served.table_share)
     times = [count * access for count in range(1, DEPTH + 1)]
     families = ", ".join(f'{{ places = "{places}", ns_max = {times} }}' for places in PLACES)
@@ -70,7 +72,7 @@ def serve_file(served):
 
 
 def job(served):
-    """Returns the guest's script: the service, its clients, and what each says at the end."""
+    """Returns the guest's script: the service, its clients, and their results at the end."""
     period = PERIOD_NS[served.kind] // 1_000
     (kind, count), = runs.LOADS[served.load]
     names = [*(f"task-{index}" for index in range(served.tasks)), "load"]
@@ -87,10 +89,10 @@ def job(served):
         "tidegate serve /s.serve.toml > /log 2>&1 & serve=$!",
         "for second in $(seq 20); do [ -S /tmp/s.sock ] || sleep 1; done; [ -S /tmp/s.sock ] || cat /log",
         *(f"nbd-client -unix /tmp/s.sock /dev/nbd{index} -N {name} > /nbd.log 2>&1 || cat /nbd.log /log; "
-          # The kernel would send 256 KiB as two requests.
+          # Without this setting, the kernel would send 256 KiB as two requests.
           f"cd /sys/block/nbd{index}/queue; echo none > scheduler; echo {runs.TASK_KIB} > max_sectors_kb; cd /"
           for index, name in enumerate(names)),
-        # The kernel has looked for partitions, and each contract has its tokens again.
+        # By then, the kernel has looked for partitions, and each contract has its tokens again.
         "sleep 2",
         *(f"load /dev/nbd{index} {SECONDS} {source} > /out.{index} & wait{index}=$!"
           for index, source in enumerate(sources)),
@@ -105,7 +107,7 @@ def job(served):
 
 
 def check(served, text, bound):
-    """Returns the longest response at a client and at the socket, ns, the loads' requests, and the faults."""
+    """Returns the longest responses at a client and at the socket, in ns, the loads' requests, and the faults."""
     found = dict(re.findall(rf"^{BEGIN}(\w+)\n(.*?)(?=^{BEGIN}|\Z)", text, re.M | re.S))
     try:
         statistics = json.loads(found["statistics"])
@@ -119,7 +121,7 @@ def check(served, text, bound):
     asked = {kind: sum(int(count) for name, count in counts if name == kind) for kind in ("task", "load")}
     figures = {"client": max(jobs), "socket": max(task["socket_ns_max"] for task in tasks), "load": asked["load"]}
     checks = {
-        # The kernel itself reads the beginning of each new device, to look for partitions.
+        # The kernel itself reads the start of each new device, to look for partitions.
         "requests of tasks": (asked["task"] <= sum(task["requests"] for task in tasks), True),
         "requests of loads": (asked["load"] <= load["requests"], True),
         "drain beyond the disk's contract": (int(overrun), 0),
@@ -136,7 +138,7 @@ def check(served, text, bound):
 
 
 def keeps_its_bounds(machines, tidegate, quick):
-    """Prints a row for each run; returns whether each kept its bound, and the canary did not."""
+    """Prints a row for each run; returns whether each run kept its bound and the canary did not."""
     head = ["kernel", "disk", "policy", "exports", "load", "bound ms", "client ms", "socket ms", "load/s"]
     print("\n|" + "|".join(head) + "|\n" + "|---" * len(head) + "|", flush=True)
     is_kept = True
@@ -171,7 +173,7 @@ def attached_job():
         # Some kernels have FUSE built in.
         "for module in fuse loop; do [ ! -f /$module.ko ] || insmod /$module.ko; done; mkdir /run",
         f"tidegate drive attach {ATTACHED} --name disk --background --quiet > /log 2>&1 || cat /log",
-        # The first access takes the guest's time: the program is not in its caches.
+        # The first access takes longer in the guest, because the program is not in its caches.
         f"dd if=/dev/loop0 of=/dev/null bs={ATTACHED_KIB}k count=1 2> /log",
         f"load /dev/loop0 {SECONDS} task:{ATTACHED_PERIOD_US}:{ATTACHED_PERIOD_US}:{ATTACHED_KIB}:r",
         "tidegate drive detach disk --quiet; echo exit $?",
@@ -180,7 +182,7 @@ def attached_job():
 
 
 def attached_is_in_time(machines, tidegate):
-    """Prints what single reads of an attached simulated drive take; returns whether it is what the drive allows."""
+    """Prints the times of single reads from an attached simulated drive; returns whether the drive allows them."""
     head = ["kernel", "drive", "requests", "bound ms", "mean ms", "client ms"]
     print("\n|" + "|".join(head) + "|\n" + "|---" * len(head) + "|", flush=True)
     bound, is_in_time = tidegate.bound_of(attached_workload()), True
@@ -192,7 +194,8 @@ def attached_is_in_time(machines, tidegate):
             return False
         times = (f"{time / 1e6:.2f}" for time in (bound, sum(jobs) / len(jobs), max(jobs)))
         print("| " + " | ".join([machine.kernel.series, ATTACHED, str(len(jobs)), *times]) + " |", flush=True)
-        # As long as a mean access of this drive at least: a device that answers at once would not be the drive.
+        # The mean is at least that of this drive's accesses; a device that replied immediately
+        # would not be the drive.
         if max(jobs) > bound or sum(jobs) < ATTACHED_MEAN_NS * len(jobs):
             is_in_time = False
             print(f"FAULT: {machine.kernel.series}: responses of the attached drive", flush=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A story on ext4: a recorder that writes with fsync, a media server and a backup, before and after
-`tidegate tune --install`, with the screens of `tidegate watch`.
+"""Runs a recorder that writes with fsync, a media server and a backup on ext4, before and after
+`tidegate tune --install`, and prints the screens of `tidegate watch`.
 
 The recorder runs from the first act to the second, so that it gets its class while it runs. In the
-third act, a recorder writes over a file that was made before, and the file's times stay out of the
-journal, so that no write waits for that.
+third act, a recorder overwrites a file that was made before, and the file's times stay out of the
+journal, so that no write waits for the journal.
 """
 
 import re
@@ -62,7 +62,7 @@ def watched(workload=""):
 
 
 def is_told(machines, tidegate, is_quick):
-    """Prints each kernel's acts, and the last kernel's screens; returns whether each act went as expected."""
+    """Prints each kernel's acts, and the last kernel's screens; returns whether each act had the expected result."""
     bound = tidegate.bound_of(files.workload(SOURCES))
     print(f"\nbound {bound / 1e6:.2f} ms\n\n|kernel|act|pieces|longest ms|\n" + "|---" * 4 + "|", flush=True)
     faults, screens = [], {}
@@ -75,7 +75,7 @@ def is_told(machines, tidegate, is_quick):
             longest = max(last - first for first, last in jobs)
             cells = [machine.kernel.series, act, len(jobs), f"{longest / 1e6:.2f}"]
             print("| " + " | ".join(map(str, cells)) + " |", flush=True)
-            # Only the last act keeps everything that the proof needs.
+            # Only the last act satisfies all premises of the proof.
             if (longest > bound) != (act != "synced"):
                 faults.append(f"{machine.kernel.series}, {act}: {longest} ns, bound {bound} ns")
         for name in ("install", "synced", "status", "undo"):
@@ -89,5 +89,5 @@ def is_told(machines, tidegate, is_quick):
 
 
 def span(text):
-    """Returns when an act began and ended, in ns of the kernel's uptime, which the text gives in seconds."""
+    """Returns the start and end of an act, in ns of the kernel's uptime, which the text gives in seconds."""
     return [float(re.search(rf"^{word} (\S+)", text, re.M)[1]) * 1e9 for word in ("begin", "end")]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Administration of the kernel target: wrong lines, data, reload and removal under load. Each step must succeed."""
+"""Tests administration of the kernel target: wrong lines, data, reload, removal under load. Each step must succeed."""
 
 import target
 
 ROUNDS = 200
 HALF = 1 << 20  # sectors
-# Wrong lines, made from the words of a right one, each with what the kernel's log says about it.
+# Wrong lines, made from the words of a correct one, each with the message in the kernel's log.
 WRONG = [
     (lambda line: "/dev/bench", "the line begins with a device"),
     (lambda line: "/dev/bench 0 policy best", "policy dqf"),
@@ -49,7 +49,7 @@ def null_disk(name, **attributes):
 
 
 def refused(line):
-    """Yields the steps that try wrong lines: each gives no device, and the log gives the reason."""
+    """Yields the steps that try wrong lines: each creates no device, and the log gives the reason."""
     for wrong, reason in WRONG:
         yield "dmesg -c >> /whole-log"
         yield f"gate wrong {HALF} '{wrong(line)}' 2> /dev/null && echo 'bad: accepted'"
@@ -58,7 +58,7 @@ def refused(line):
 
 
 def keeps_data(line):
-    """Requests of more sectors than were proved arrive in pieces, all at their places."""
+    """Returns the steps that send requests of more sectors than were proved: pieces must arrive, all at their places."""
     return [
         f"gate data 131072 '/dev/nullb1 0 {line}'; check create",
         "dd if=/dev/urandom of=/blob bs=1M count=8 2> /dev/null",
@@ -67,7 +67,7 @@ def keeps_data(line):
         "dd if=/dev/nullb1 of=/back bs=1M count=8 iflag=direct 2> /dev/null; cmp /blob /back; check same",
         "dd if=/dev/dm-0 of=/back bs=300K skip=81 count=28 iflag=direct 2> /dev/null",
         "dd if=/back of=/short bs=8388608 count=1 2> /dev/null; cmp /blob /short; check 'same across'",
-        # The kernel writes back what a program left in its cache, under a plug.
+        # The kernel writes back, under a plug, the data that a program left in the page cache.
         "dd if=/back of=/dev/dm-0 bs=1M conv=fsync 2> /dev/null; check 'buffered write'",
         "dd if=/dev/nullb1 of=/short bs=1M count=8 iflag=direct 2> /dev/null",
         "dd if=/back of=/front bs=8388608 count=1 2> /dev/null; cmp /front /short; check 'same from the cache'",
@@ -79,7 +79,7 @@ def keeps_data(line):
 
 
 def reloads(lines):
-    """Suspends, resumes and changes the plan under load, then takes the disk away below it."""
+    """Returns the steps that suspend, resume and change the plan under load, then remove the disk below the target."""
     load = "load /dev/dm-0 {seconds} task:60000:20000:256:r read:32:64 write:2:64 > /log"
     other = {"dqf": "gated-drain", "gated-drain": "dqf"}
     swap = " ".join(f"{policy}) next={other[policy]};;" for policy in other)
@@ -105,7 +105,7 @@ def reloads(lines):
 
 
 def shares(lines):
-    """Targets on one disk follow one plan."""
+    """Returns the steps that check that all targets on one disk follow one plan."""
     return [
         f"gate low {HALF} '/dev/bench 0 {lines['dqf']}'; check 'first half'",
         f"gate high {HALF} '/dev/bench {HALF} {lines['dqf']}'; check 'second half'",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs of the kernel target in the guest, beside the kernel's own schedulers on the same disk."""
+"""Runs of the kernel target in the guest, compared with the kernel's own schedulers on the same disk."""
 
 import dataclasses
 import re
@@ -10,10 +10,10 @@ import trace
 
 DEPTH = 8
 LEVEL = 4  # the load generator's level in the real-time class
-# Period and deadline of all tasks, ns.
+# The period and deadline of all tasks, in ns.
 PERIOD_NS = {"seek": 160 * runs.MS, "restart": 40 * runs.MS}
 SECONDS = 40
-# The host's longest times, ns; `submit` contains a run of the target's worker.
+# The guest's longest host times, in ns; `submit` includes a run of the target's worker.
 HOST_NS = {"release": 500_000, "submit": 600_000, "complete": 100_000, "reply": 600_000}
 TASK_SECTORS = runs.TASK_KIB * 2
 EVENT = re.compile(r" (\d+)\.(\d{6}): block_(bio_queue|rq_issue|rq_complete): (\d+,\d+) (\w+) (?:\d+ )?(?:\(\) )?"
@@ -29,7 +29,7 @@ class Target:
     tasks: int
     load: str
     deadline_ns: int = None  # by default the period
-    # Replacements in the table line: a plan that is not the proved one.
+    # Replacements in the table line, which make a plan that is not the proved one.
     forged: tuple = ()
 
     @property
@@ -61,10 +61,11 @@ LOADS = ("1 reader", "32 readers", "128 readers")
 TABLE = [Target(kind, policy, tasks, load) for kind in ("seek", "restart")
          for policy, counts in (("dqf", (1, 4)), ("adaptive-drain", (1,)), ("gated-drain", (1, 4)))
          for tasks in counts for load in LOADS]
-# As short a deadline as one request at a time can keep.
+# This deadline is as short as one request at a time can keep.
 TABLE += [Target("seek", "dqf", 1, load, deadline_ns=60 * runs.MS) for load in LOADS]
 QUICK = [Target("restart", policy, 1, "32 readers") for policy in ("dqf", "gated-drain")]
-# More places than the load has requests: without a place, requests would wait in no particular order.
+# There are more tags than the load has requests; requests without a tag would wait in no particular
+# order.
 BFQ = (("queue/scheduler", "bfq"), ("queue/nr_requests", 512), ("queue/iosched/strict_guarantees", 1),
        ("queue/iosched/low_latency", 0))
 
@@ -73,10 +74,10 @@ def canaries():
     """Returns the canaries by name: runs whose table line is not the proved one."""
     honest = Target("restart", "gated-drain", 1, "32 readers")
     access = runs.ACCESS_MAX_NS["restart"]
-    # The plan's times contain the host's time between a decision and a completion.
+    # The plan's times include the host's time between a decision and a completion.
     host = HOST_NS["submit"] + HOST_NS["complete"]
     faster = tuple((f" {count * access + host}", f" {count * access // 2}") for count in range(DEPTH, 0, -1))
-    # Each breaks one hypothesis of the honest run.
+    # Each canary breaks one hypothesis of the honest run.
     return {
         "batches of 8, proved for 4": dataclasses.replace(
             honest, policy="dqf", forged=(("batch 4 fill 4", "batch 8 fill 8"),)),
@@ -98,7 +99,7 @@ def peers(tidegate):
 
 
 def deepest(tidegate, load):
-    """Returns the run of mq-deadline with the largest depth that is proved, and `tune`'s settings for it."""
+    """Returns the run of mq-deadline with the largest proved depth, and `tune`'s settings for it."""
     for depth in range(DEPTH, 0, -1):
         run = runs.Run("seek", depth, 1, load, stated_period_us=PERIOD_NS["seek"] // 1_000)
         settings, reasons = tidegate.tune(run)
@@ -121,7 +122,7 @@ def workload(run):
 
 
 def table_line(program, run):
-    """Returns the proved plan, or what takes its place in a canary."""
+    """Returns the proved plan, or the plan that replaces it in a canary."""
     done = subprocess.run([program, "table", str(LEVEL)], input=workload(run), capture_output=True, text=True,
                           check=False)
     if done.returncode:
@@ -186,7 +187,7 @@ def measured(run, name):
 
 
 def results(text, group):
-    """Returns what each run of the guest's output showed."""
+    """Returns the results of each run in the guest's output."""
     parts = text.split("run ended\n")
     if parts.pop() not in ("", "end\n"):
         raise ValueError("text after the last run")
@@ -194,7 +195,7 @@ def results(text, group):
 
 
 def result(text):
-    """Reads a run: an insertion is a bio's arrival at the device that the load uses."""
+    """Reads the results of a run. An insertion is a bio's arrival at the device that the load uses."""
     device = re.search(r"^device (\d+):(\d+)$", text, re.M)
     device = f"{device[1]},{device[2]}"
     status = re.search(r"^status (.*)$", text, re.M)
@@ -210,6 +211,6 @@ def result(text):
     trace.client_times(found, TASK_SECTORS)
     found.host["complete"] = found.disk["late_ns"]
     if status:
-        # NAME's fields after `0 SECTORS tidegate`: QUEUED IN_FLIGHT ROUNDS LONE WORKER_US ..
+        # The fields after `0 SECTORS tidegate` are QUEUED IN_FLIGHT ROUNDS LONE WORKER_US ..
         found.host["submit"] = int(status[1].split()[7]) * 1_000
     return found

@@ -10,7 +10,7 @@ import target
 
 
 def keeps_its_bounds(rows, machines, tidegate, program):
-    """Prints a row for each run, and returns whether all of them kept their bounds."""
+    """Prints a row for each run, and returns whether all runs kept their bounds."""
     names = [machine.kernel.series for machine in machines]
     head("disk", "policy", "tasks", "load", "bound ms", *(f"{name} ms" for name in names), "share",
          *(f"load/s {name}" for name in names))
@@ -33,7 +33,7 @@ def keeps_its_bounds(rows, machines, tidegate, program):
 
 
 def judge(found, bound):
-    """Returns how a run exceeds its bound or breaks a premise of the bound."""
+    """Returns the ways in which a run exceeds its bound or breaks a premise of the bound."""
     checks = {
         "the response": (found.client_max, bound),
         "the drain beyond the disk's contract": (found.disk["overrun_ns"], 0),
@@ -44,7 +44,7 @@ def judge(found, bound):
 
 
 def show_peers(machines, tidegate):
-    """Prints a row for each scheduler of the kernel. Nothing is judged: only one of them has a bound."""
+    """Prints a row for each scheduler of the kernel. Nothing is judged, because only one scheduler has a bound."""
     names = [machine.kernel.series for machine in machines]
     print()
     head("scheduler", "depth", "load", "bound ms", *(f"{name} ms" for name in names),
@@ -97,7 +97,7 @@ def do_all_succeed(machines, job, what):
 
 
 def show_overhead(machines):
-    """Prints the time of a small request on a device without mechanics. Nothing is judged."""
+    """Prints the time of a small request on a device without mechanics. The result is not judged."""
     names = [machine.kernel.series for machine in machines]
     found = [overhead.times_ns(machine.boot(target.MODULES + overhead.job(), machine.target)) for machine in machines]
     print()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Asks `tidegate` for the bound of a run, for the settings that it rests on, and for a simulation."""
+"""Runs `tidegate` to get the bound of a run, the settings that the bound requires, and a simulation."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ class Tidegate:
         self.program, self.work = program, work
 
     def bound(self, run):
-        """Returns the bound at the client, ns; None if nothing is proved."""
+        """Returns the bound at the client, in ns; None if nothing is proved."""
         return self.bound_of(runs.workload(run))
 
     def bound_of(self, workload):
@@ -23,7 +23,7 @@ class Tidegate:
         return None if None in bounds else max(bounds)
 
     def bound_of_exports(self, drive_file, serve_file):
-        """Returns the bound at the clients of a serve file, which names the drive file `disk.drive.toml`, ns."""
+        """Returns the bound, in ns, at the clients of a serve file that names the drive file `disk.drive.toml`."""
         (self.work / "disk.drive.toml").write_text(drive_file)
         path = self.work / "run.serve.toml"
         path.write_text(serve_file)
@@ -40,7 +40,7 @@ class Tidegate:
         return settings, reasons
 
     def simulated(self, run):
-        """Returns the longest response in a simulation, ns."""
+        """Returns the longest response in a simulation, in ns."""
         report = self.ask("sim", self.write(runs.workload(run)), "--duration", f"{run.seconds}s")
         return max(task["response_ns_max"] for task in report["policies"][0]["tasks"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads what the guest printed: the responses of tasks at the client and in the block layer, and the host's times."""
+"""Parses the guest's output: the responses of tasks at the client and in the block layer, and the host's times."""
 
 import dataclasses
 import re
@@ -10,16 +10,16 @@ EVENT = re.compile(r" (\d+)\.(\d{6}): block_rq_(insert|issue|complete): \S+ (\w+
 
 @dataclasses.dataclass
 class Result:
-    """What one run showed; times in ns. The trace counts in us, so its times are exact to 1,000 ns."""
+    """The results of one run; times in ns. The trace counts in us, so its times are accurate to 1,000 ns."""
 
     settings: dict
     disk: dict
-    # By task: (begin, end) at the client.
+    # For each task, the pairs (begin, end) at the client.
     jobs: dict
     load_requests: int
     load_wait_max: int
     events: list
-    # By step of `tidegate tune` in the guest, its exit code.
+    # The exit code of each step of `tidegate tune` in the guest.
     tune: dict
 
     client_max = early_max = 0
@@ -53,7 +53,7 @@ def result(text):
         word, _, rest = line.partition(" ")
         if word == "set":
             name, _, value = rest.partition(" ")
-            # Of a list, the chosen word.
+            # In a list of words, the chosen word is in brackets.
             found.settings[name] = value.partition("[")[2].partition("]")[0] or value
         elif word == "disk":
             name, _, value = rest.partition(" ")
@@ -75,7 +75,7 @@ def result(text):
 
 
 def measure(found, depth, task_sectors):
-    """Adds the responses and the host's times to a result. A task's requests have a size of their own."""
+    """Adds the responses and the host's times to a result. A task's requests are identified by their size."""
     client_times(found, task_sectors)
     found.host["submit"] = gap_max(found.events, depth, task_sectors)
     found.host["complete"] = found.disk["late_ns"]
@@ -92,8 +92,8 @@ def client_times(found, task_sectors):
     jobs = sorted(job for task in found.jobs.values() for job in task)
     if len(jobs) != len(spans):
         raise ValueError(f"{len(jobs)} jobs at the client, {len(spans)} in the trace")
-    # A job is the only one of its task, but several tasks release together: the trace has an insertion
-    # after each release, in the same order.
+    # A task has at most one job at a time, but several tasks release together. The trace has one
+    # insertion after each release, in the same order.
     releases = zip((begin for begin, _ in jobs), sorted(insertion for insertion, _ in spans))
     replies = zip(sorted(end for _, end in jobs), sorted(completion for _, completion in spans))
     found.client_max = max(end - begin for begin, end in jobs)
@@ -102,10 +102,10 @@ def client_times(found, task_sectors):
 
 
 def gap_max(events, depth, task_sectors):
-    """Returns the longest time for which a real-time request waited although the disk had a place.
+    """Returns the longest time for which a real-time request waited although the disk could accept one.
 
-    While one waits, the kernel sends it or the request that it took early, so this is the time of the
-    host between a completion, or an insertion, and the next dispatch.
+    While a request waits, the kernel sends it or the request that it took early, so this is the host's
+    time between a completion or an insertion and the next dispatch.
     """
     longest, on_disk, waiting, able_since = 0, set(), set(), None
     for time, what, key in events:
@@ -127,7 +127,7 @@ def gap_max(events, depth, task_sectors):
 
 
 def early_max(events, task_sectors):
-    """Returns the most lower requests, taken early, that the kernel sent in one real-time busy period."""
+    """Returns how many lower requests, taken early, the kernel sent at most in one real-time busy period."""
     most, sent, pending = 0, 0, set()
     for _, what, key in events:
         is_task = key[2] == task_sectors

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compares what `tidegate watch` says in the guest with what the load generator and the kernel's trace say.
+"""Compares the figures of `tidegate watch` in the guest with those of the load generator and the kernel's trace.
 
-Tasks and loads run in units of their own, which are control groups here: the guest has no service manager.
+Tasks and loads run in separate units, which are control groups here, because the guest has no service manager.
 """
 
 import json
@@ -32,7 +32,7 @@ def workload(run):
 
 
 def job(run):
-    """Returns the guest's script: `watch` beside tasks and loads, and `watch --learn` beside the same."""
+    """Returns the guest's script: tasks and loads during `watch`, then the same during `watch --learn`."""
     tasks = [f"task:{run.period_us}:0:{runs.TASK_KIB}:{runs.op(index)[0]}" for index in range(run.tasks)]
     loads = [f"{kind}:{count}:{runs.LOAD_KIB}" for kind, count in runs.LOADS[run.load]]
     return "\n".join([
@@ -69,7 +69,7 @@ def in_unit(unit, sources, seconds, end):
 
 
 def parts(text):
-    """Returns the parts of the guest's output by name; `run` has those of the load generator and the trace."""
+    """Returns the parts of the guest's output by name; `run` contains those of the load generator and the trace."""
     found = {}
     run, *rest = re.split(r"^watch begin (\w+)\n", text, flags=re.M)
     found["run"] = run
@@ -105,14 +105,16 @@ def check(run, text, bound):
         "requests on the disk at once above the depth": (max(0, report["on_device"]["in_flight_max"] - run.depth), 0),
     }
     faults += [f"{name}: {value}, not {wanted}" for name, (value, wanted) in checks.items() if value != wanted]
-    # On the guest's one processor, the two watches delay a release now and then by more than the host's stated
-    # time, and the next one is then early.
+    # On the guest's only processor, the two watches occasionally delay a release by more than the
+    # host's stated time, and the next release is then early.
     faults += [f"{entry['name']}: {entry['beyond']} of {entry['requests']} requests beyond the contract"
                for entry in report["entries"] if entry["beyond"] * BEYOND_PART > entry["requests"]]
-    # The response lies within the client's call. How much longer the call takes depends on the processor.
+    # The response is part of the client's call. The additional time of the call depends on the
+    # processor.
     if max(jobs) < longest:
         faults.append(f"the longest response is {longest} ns, at the client {max(jobs)} ns")
-    # The trace counts from the insertion, which follows the queueing, and in us.
+    # The trace counts from the insertion, which comes after the queueing, and has a resolution of 1
+    # us.
     if not -1_000 <= longest - max(in_trace) <= runs.HOST_NS["release"]:
         faults.append(f"the longest response is {longest} ns, in the trace {max(in_trace)} ns")
     if longest > bound:
@@ -144,7 +146,7 @@ def responses(text):
 
 
 def agrees(machines, tidegate, quick):
-    """Prints a row for each run, and returns whether `watch` says what the others say."""
+    """Prints a row for each run, and returns whether the figures of `watch` agree with the others."""
     head = ["kernel", "disk", "depth", "tasks", "load", "requests", "bound ms", "client ms", "watch ms", "trace ms"]
     print("\n|" + "|".join(head) + "|\n" + "|---" * len(head) + "|", flush=True)
     is_equal = True

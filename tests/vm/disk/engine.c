@@ -17,7 +17,10 @@ module_param(access_max_ns, uint, 0444);
 static unsigned int age_max_ns;
 module_param(age_max_ns, uint, 0444);
 
-/* For the bench: requests served, the timer's largest lateness, and the longest excess of a drain. */
+/*
+ * Figures for the bench: the number of served requests, the timer's largest lateness, and the
+ * largest excess over a drain time.
+ */
 static unsigned long served;
 module_param(served, ulong, 0444);
 static unsigned long late_ns;
@@ -26,8 +29,8 @@ static unsigned long overrun_ns;
 module_param(overrun_ns, ulong, 0644);
 
 static DEFINE_SPINLOCK(lock);
-static struct mechanics mechanics;	/* under lock */
-static u64 empty_by;			/* under lock: the contract of the last request */
+static struct mechanics mechanics;	/* protected by `lock` */
+static u64 empty_by;			/* protected by `lock`: the drain contract's limit */
 static struct hrtimer timer;
 static void (*tell)(void *request);
 

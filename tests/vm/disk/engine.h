@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The mechanics behind a lock and a timer, for the block driver and for the SCSI driver. */
+/* The mechanics with a lock and a timer, for the block driver and for the SCSI driver. */
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
 
@@ -9,10 +9,13 @@
 int engine_start(void (*complete)(void *request));
 void engine_stop(void);
 
-/* The disk's size in sectors. */
+/* Returns the disk's size in sectors. */
 u64 engine_sectors(void);
 
-/* Gives the disk a request that will complete as `request`; false if it has no place. */
+/*
+ * Gives the disk a request that will complete as `request`; returns false if the disk is
+ * full.
+ */
 bool engine_add(void *request, struct request *rq);
 
 #endif

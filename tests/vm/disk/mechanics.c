@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Decides when a request completes, in integers and without a clock of its own. */
+/* Decides when a request completes, in integers and without its own clock. */
 #include "mechanics.h"
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
 
 /*
- * RESTART completes one request this long before the disk would be empty. The kernel sends the next
- * one meanwhile, and everything waits again.
+ * RESTART completes one request this long before the disk would be empty. The kernel then sends the
+ * next one, and all requests wait again.
  */
 #define AHEAD_NS 500000u
 
@@ -16,7 +16,10 @@ static u64 track_of(u64 sector)
 	return div_u64(sector, TRACK_SECTORS);
 }
 
-/* The seek to a request: it grows with the root of the distance, up to SEEK_MAX_NS. */
+/*
+ * Returns the time of the seek to a request: it grows with the square root of the distance, up
+ * to SEEK_MAX_NS.
+ */
 static u64 seek_ns(const struct mechanics *disk, u64 track)
 {
 	u64 distance = track > disk->head ? track - disk->head : disk->head - track;
@@ -28,7 +31,10 @@ static u64 seek_ns(const struct mechanics *disk, u64 track)
 				       int_sqrt64(longest << 20));
 }
 
-/* The end of a request that the arm serves from `begin`: seek, less than one turn, transfer. */
+/*
+ * Returns the end of a request that the arm serves from `begin`: seek, less than one revolution,
+ * transfer.
+ */
 static u64 end_of(const struct mechanics *disk, const struct place *request, u64 begin)
 {
 	u64 track = track_of(request->sector), angle, wanted;
@@ -41,7 +47,10 @@ static u64 end_of(const struct mechanics *disk, const struct place *request, u64
 	return there + wanted - angle + div_u64((u64)request->sectors * TURN_NS, TRACK_SECTORS);
 }
 
-/* SEEK: serves the request that can complete first, unless one is being served or the oldest has waited too long. */
+/*
+ * SEEK: serves the request that can complete first, unless a request is being served or the
+ * oldest has waited too long.
+ */
 static void serve(struct mechanics *disk)
 {
 	struct place *best = NULL;
@@ -65,7 +74,7 @@ static void serve(struct mechanics *disk)
 		best->end = first;
 }
 
-/* RESTART: everything on the disk waits for the drain again. */
+/* RESTART: all requests on the disk wait for the whole drain again. */
 static void restart(struct mechanics *disk, u64 now)
 {
 	u64 empty = now + disk->count * disk->access_max;
@@ -76,7 +85,7 @@ static void restart(struct mechanics *disk, u64 now)
 		struct place *place = &disk->held[i];
 
 		place->end = empty;
-		/* The oldest of a lower class, if there is one. */
+		/* The oldest request of a lower class is chosen, if there is one. */
 		if (early->is_real_time && !place->is_real_time)
 			early = place;
 	}
@@ -122,7 +131,7 @@ bool mechanics_done(struct mechanics *disk, u64 now, struct place *done)
 	if (i == disk->count)
 		return false;
 	*done = disk->held[i];
-	/* The order of arrival stays. */
+	/* The order of arrival is kept. */
 	for (disk->count--; i < disk->count; i++)
 		disk->held[i] = disk->held[i + 1];
 	if (disk->kind == SEEK) {

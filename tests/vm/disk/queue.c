@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/bench: a block device in front of the mechanics. It has one hardware queue with `depth` tags
- * and reserves nothing before the kernel takes a request from the scheduler. Data is not kept.
+ * /dev/bench: a block device in front of the mechanics. It has one hardware queue with `depth`
+ * tags, and reserves nothing before the kernel takes a request from the scheduler. It does not keep
+ * data.
  */
 #include "engine.h"
 #include "mechanics.h"

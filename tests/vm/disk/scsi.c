@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The disk behind the SCSI layer: a host adapter with one disk, which has no write cache. The layer
- * reserves a place on the device before the kernel takes a request from the scheduler.
+ * reserves a slot on the device before the kernel takes a request from the scheduler.
  */
 #include "engine.h"
 #include "mechanics.h"
@@ -29,7 +29,7 @@ module_param(keeps_data, bool, 0444);
 static struct device *parent;
 static struct Scsi_Host *host;
 
-/* Answers a command that needs no access to the medium. */
+/* Replies to a command that needs no access to the medium. */
 static void reply(struct scsi_cmnd *cmd, const void *data, size_t size)
 {
 	sg_copy_from_buffer(scsi_sglist(cmd), scsi_sg_count(cmd), data, size);
@@ -46,9 +46,9 @@ static void inquiry(struct scsi_cmnd *cmd)
 {
 	static const u8 standard[36] = "\0\0\x06\x02\x1f\0\0\x02" "TIDEGATE" "BENCH           " "1   ";
 	static const u8 pages[] = { 0, 0, 0, 3, 0x00, 0x83, 0xb1 };
-	/* One designator: T10 vendor, in ASCII. */
+	/* The page has one designator: T10 vendor, in ASCII. */
 	static const u8 identity[] = "\0\x83\0\x10" "\x02\x01\0\x0c" "TIDEGATE0001";
-	/* 7,200 turns a minute: not solid state. */
+	/* 7,200 revolutions per minute, so that it is not taken for a solid-state drive. */
 	static const u8 characteristics[64] = { 0, 0xb1, 0, 0x3c, 0x1c, 0x20 };
 
 	if (!(cmd->cmnd[1] & 1))
@@ -79,7 +79,7 @@ static void capacity(struct scsi_cmnd *cmd, bool is_long)
 	reply(cmd, data, 8);
 }
 
-/* Copies the data and gives the command to the mechanics. */
+/* Copies the data and passes the command to the mechanics. */
 static int move(struct scsi_cmnd *cmd, bool writes)
 {
 	struct request *rq = scsi_cmd_to_rq(cmd);
@@ -94,7 +94,7 @@ static int move(struct scsi_cmnd *cmd, bool writes)
 
 static int queue_command(struct Scsi_Host *unused, struct scsi_cmnd *cmd)
 {
-	/* A header, and the caching page with the cache off. */
+	/* A header, and the caching page with the write cache off. */
 	static const u8 modes[24] = { 23, 0, 0, 0, 0x08, 0x12 };
 	static const u8 luns[16] = { 0, 0, 0, 8 };
 

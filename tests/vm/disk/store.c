@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages by their number. A page of zeros that was never anything else takes no memory, so a guest
- * can fill a large file with zeros. Requests that overlap are the file system's matter, as on a disk.
+ * Pages by their number. A page that has only ever contained zeros takes no memory, so a guest can
+ * fill a large file with zeros. As on a disk, the order of overlapping requests is up to the file
+ * system.
  */
 #include "store.h"
 
@@ -13,7 +14,7 @@
 
 static DEFINE_XARRAY(pages);
 
-/* Returns a new page of zeros with this number, or NULL. */
+/* Returns a new page of zeros with this number, or NULL if out of memory. */
 static void *make(u64 number)
 {
 	void *page = (void *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
@@ -25,7 +26,7 @@ static void *make(u64 number)
 	return page;
 }
 
-/* Copies a piece of one page. */
+/* Copies a part of one page. */
 static int copy(void *buffer, u64 number, size_t within, size_t size, bool writes)
 {
 	void *page = xa_load(&pages, number);

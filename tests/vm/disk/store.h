@@ -6,7 +6,10 @@
 #include <linux/scatterlist.h>
 #include <linux/types.h>
 
-/* Copies the data of a request from or to the disk; 0, or an error if memory is short. */
+/*
+ * Copies the data of a request from or to the disk; returns 0, or an error if out of
+ * memory.
+ */
 int store_copy(struct scatterlist *list, unsigned int entries, u64 sector, bool writes);
 void store_free(void);
 

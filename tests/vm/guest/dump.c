@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Copies its input into reserved memory of the guest, which the host reads as a file. Argument 1 is the
- * memory's address, argument 2 its size. The first 8 bytes are the length of the text that follows.
+ * Copies its input into reserved memory of the guest, which the host reads as a file. Argument 1 is
+ * the memory's address, and argument 2 its size. The first 8 bytes are the length of the text that
+ * follows.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tasks and loads on one block device or file, with direct I/O, one request for each thread:
+ * Runs tasks and loads on one block device or file, with direct I/O and one outstanding request per
+ * thread:
  *
  *   load DEVICE SECONDS SOURCE...
  *     task:PERIOD_US:SPREAD_US:KIB:r|w   real-time class; releases are PERIOD to PERIOD + SPREAD
  *                                        apart, and all tasks with the same two figures release together
  *     read:THREADS:KIB                   best effort, random places
- *     write:THREADS:KIB                  best effort, each thread in sequence
- *     scan:THREADS:KIB                   the same with reads
+ *     write:THREADS:KIB                  best effort, each thread writes in sequence
+ *     scan:THREADS:KIB                   best effort, each thread reads in sequence
  *
- * Threads with the same request size use different places, so that a trace tells requests apart. At
- * the end it prints, for each thread, `source INDEX task|load REQUESTS RESPONSE_MAX`, and for each
- * request of a task `job INDEX BEGIN END`: the monotonic clock just before and just after the system
- * call, in ns.
+ * Threads with the same request size use different places, so that requests can be distinguished in
+ * a trace. At the end the program prints, for each thread, `source INDEX task|load REQUESTS
+ * RESPONSE_MAX`, and for each request of a task `job INDEX BEGIN END`: the monotonic clock just
+ * before and just after the system call, in ns.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -78,7 +79,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The next place of a source. */
+/* Returns the next place of a source. */
 static uint64_t place(const struct source *source, uint64_t *state)
 {
 	uint64_t blocks = device_size / source->size / source_count;
@@ -105,7 +106,7 @@ static void request(struct source *source, int fd, void *buffer, uint64_t *state
 static void *run(void *argument)
 {
 	struct source *source = argument;
-	/* Tasks share the releases, not the places. */
+	/* Tasks share the release times, but not the places. */
 	uint64_t places = 0x9e3779b97f4a7c15ull * (source->index + 1), releases = 0xd1b54a32d192ed03ull, next;
 	int class = source->is_task ? REAL_TIME : BEST_EFFORT;
 	int fd = open(device, (source->writes ? O_WRONLY : O_RDONLY) | O_DIRECT);
@@ -174,7 +175,7 @@ static void report(const struct source *source)
 		       (unsigned long long)source->jobs[i].end);
 }
 
-/* Finds the size of a block device or a file; false if it has none. */
+/* Finds the size of a block device or a file; returns false if it has none. */
 static bool find_size(int fd)
 {
 	struct stat facts;
@@ -205,7 +206,7 @@ int main(int count, char **arguments)
 	for (unsigned i = 0; i < source_count; i++)
 		if (pthread_create(&sources[i].thread, &small, run, &sources[i]))
 			fail("pthread_create");
-	/* No task begins while other threads still take the processor to get ready. */
+	/* No task begins while other threads still use the processor to get ready. */
 	pthread_barrier_wait(&ready);
 	begin_at = now();
 	end_at = begin_at + strtoull(arguments[2], NULL, 10) * 1000000000ull;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a piece of a file in each period, and waits until it is safe:
+ * Writes a piece of a file in each period, and waits until the piece is durable:
  *
  *   writer FILE SECONDS PERIOD_US KIB HOW
- *     direct    O_DIRECT, over what the file has
- *     synced    the same, and fdatasync
- *     append    O_DIRECT at the end of the file, and fsync
- *     buffered  through the page cache, and fsync
- *     lazy      through the page cache; it never waits for the disk
+ *     direct    O_DIRECT, over the file's existing data
+ *     synced    like direct, then fdatasync
+ *     append    O_DIRECT at the end of the file, then fsync
+ *     buffered  through the page cache, then fsync
+ *     lazy      through the page cache, without waiting for the disk
  *
- * It has the I/O class that it is given from outside. At the end it prints, for each piece, `job 0
+ * The program runs in the I/O class of its caller. At the end it prints, for each piece, `job 0
  * BEGIN END`: the monotonic clock just before and just after the system calls, in ns.
  */
 #define _GNU_SOURCE

@@ -2,11 +2,11 @@
 //! Replays a kernel's trace on the model of `mq-deadline-tuned`, and compares the order of
 //! dispatch.
 //!
-//! The trace says when a request entered the kernel's scheduler, when the kernel asked the
+//! The trace states when a request entered the kernel's scheduler, when the kernel asked the
 //! scheduler for a request and whether it got one, and when requests were sent to the disk and
 //! completed. The model gets the insertions and completions, and decides whenever the kernel asked.
-//! It must choose the request that the kernel sends next, and none if the kernel got none.
-//! `tests/vm/bench/order.py` writes the events, one a line:
+//! It must choose the request that the kernel sends next, or none if the kernel got none.
+//! `tests/vm/bench/order.py` writes one event per line:
 //!
 //! ```text
 //!   insert TIME_NS ID r|b R|W SECTOR SECTORS      r: real-time class, b: a lower one
@@ -29,30 +29,30 @@ use tidegate_policy::{Decision, Event, MqDeadlineTuned, Policy};
 pub enum Kernel {
     /// Linux 6.1 remembers the next request of a batch.
     Linux6_1,
-    /// Linux 6.12 looks it up.
+    /// Linux 6.12 searches for the next request of a batch each time.
     Linux6_12,
 }
 
 /// The result of a comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// The dispatches of the kernel that the model makes as well.
+    /// The number of the kernel's dispatches that the model makes too.
     pub equal: u64,
-    /// The first difference: the line, and a sentence without its full stop.
+    /// The first difference: the line's number, and a sentence without its full stop.
     pub difference: Option<(usize, String)>,
 }
 
-/// A line that is no event.
+/// The error for a line that is not an event.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// Its number, from 1 on.
+    /// The line's number, counted from 1.
     pub line: usize,
 }
 
 /// Compares a trace of a kernel with the model on a disk of this depth.
 ///
 /// # Errors
-/// [`Malformed`] for a line that is no event.
+/// [`Malformed`] for a line that is not an event.
 pub fn compare(trace: &str, kernel: Kernel, depth: u32) -> Result<Comparison, Malformed> {
     let mut model = Model::new(kernel, depth);
     let mut comparison = Comparison::default();
@@ -70,21 +70,21 @@ pub fn compare(trace: &str, kernel: Kernel, depth: u32) -> Result<Comparison, Ma
     Ok(comparison)
 }
 
-/// The model compared with the kernel after one event.
+/// The result of comparing the model with the kernel after one event.
 enum Step {
-    /// Nothing to compare.
+    /// There is nothing to compare.
     Silent,
-    /// The model sends the same request.
+    /// The model makes the same decision.
     Equal,
-    /// It does not.
+    /// The model decides differently; the text describes how.
     Differs(String),
 }
 
-/// The policy, and the requests that it has chosen but that the kernel has not sent.
+/// The policy, and the requests that it has chosen but the kernel has not sent yet.
 struct Model {
     policy: MqDeadlineTuned,
     chosen: VecDeque<RequestId>,
-    /// The requests on the device and in `chosen`.
+    /// The number of requests on the device and in `chosen`.
     on_device: u32,
     depth: u32,
 }
@@ -101,7 +101,7 @@ impl Model {
         Self { policy, chosen: VecDeque::new(), on_device: 0, depth }
     }
 
-    /// Follows an event; `None` for a line that is no event.
+    /// Follows an event; `None` for a line that is not an event.
     fn follow(&mut self, text: &str) -> Option<Step> {
         let mut words = text.split(' ');
         let name = words.next()?;
@@ -120,8 +120,8 @@ impl Model {
         Some(Step::Silent)
     }
 
-    /// Decides, and compares whether there is a request. On a full device the request is taken
-    /// early, and shows when it is sent.
+    /// Decides, and compares whether there is a request. If the device is full, the request is
+    /// taken early, and is compared when it is sent.
     fn ask(&mut self, now: Time, has_request: bool) -> Step {
         let is_full = self.on_device >= self.depth;
         let is_chosen = self.decide(now);
@@ -134,7 +134,7 @@ impl Model {
 
     fn send(&mut self, now: Time, id: RequestId) -> Step {
         if self.chosen.is_empty() {
-            // The request that was taken early has a place now.
+            // The device can now accept the request that was taken early.
             self.decide(now);
         }
         match self.chosen.pop_front() {
@@ -184,7 +184,7 @@ fn number<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Depth 1: the second read is taken early, so it goes before the real-time one.
+    /// Depth 1: the second read is taken early, so it precedes the real-time request.
     const TRACE: &str = "insert 0 1 b R 100 8\nask 0 y\ninsert 0 2 b R 200 8\nask 0 y\nsend 0 1\n\
                          insert 1 3 r R 50 8\ncomplete 9 1\nsend 9 2\nask 9 y\ncomplete 18 2\nsend 18 3";
 
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(foreign, Err(Malformed { line: 2 }));
     }
 
-    /// Request 3 comes between 1 and 2 after 1 was taken: 6.1 has chosen 2 by then.
+    /// Request 3 comes between 1 and 2 after 1 was taken: by then, 6.1 has already chosen 2.
     #[test]
     fn the_kernels_differ_in_a_request_that_comes_between() {
         let sent = |next: [u64; 2]| {

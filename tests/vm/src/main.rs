@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate-vm 6.1|6.12 DEPTH < TRACE`: exits with 1 at the first dispatch that the model does not make.
-//! `tidegate-vm table LEVEL < WORKLOAD`: prints the plan for the kernel target, with its first task at this level.
+//! `tidegate-vm 6.1|6.12 DEPTH < TRACE` exits with 1 at the first dispatch that the model does not
+//! make. `tidegate-vm table LEVEL < WORKLOAD` prints the plan for the kernel target, with its first
+//! task at this level.
 
 use std::io::Read;
 use std::process::ExitCode;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes the plan of a proof as the table line of the kernel target.
+//! Formats the plan of a proof as the table line of the kernel target.
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_mapping::{TableLine, signs};
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_tune::Root;
 
-/// Returns the plan in a table line. The first task without a unit is at `level`.
+/// Returns the table line of a proved plan. The first task without a unit is at `level`.
 ///
 /// # Errors
 /// A sentence, if the workload has an error, is not proved, or does not fit into a line.
@@ -43,7 +43,7 @@ mod tests {
         )
     }
 
-    /// Goal: tasks that differ only in name share a level, and others have their own.
+    /// Goal: tasks that differ only in their names share a level, and other tasks have their own.
     #[test]
     fn plan_is_written_with_a_level_for_each_kind_of_task() {
         let text = workload("2ms").replace("depth = 2", "depth = 3").replace(
@@ -61,7 +61,7 @@ mod tests {
         assert!(error.contains("more than 8 kinds of period and deadline"), "{error}");
     }
 
-    /// Goal: tasks with a unit are known by its cgroup and take no level.
+    /// Goal: tasks with a unit are identified by its cgroup and take no level.
     #[test]
     fn units_are_written_as_cgroups() {
         let text = workload("2ms").replace("depth = 2", "depth = 3").replace(

@@ -33,7 +33,7 @@ pub(crate) struct ChangeArguments {
 }
 
 impl ChangeArguments {
-    /// Returns whether anything is changed.
+    /// Returns whether the command changes anything.
     pub(crate) const fn is_some(&self) -> bool {
         self.apply || self.install
     }

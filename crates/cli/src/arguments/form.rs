@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much of a result a command prints, and in which form: the same for every command.
+//! The amount and the form of a command's output; all commands share these options.
 
 use clap::Args;
 
@@ -17,7 +17,7 @@ pub(crate) struct FormArguments {
 }
 
 impl FormArguments {
-    /// Returns whether the whole text is printed.
+    /// Returns whether the whole text is printed, not JSON or the first line alone.
     pub(crate) const fn is_full(self) -> bool {
         !self.json && !self.quiet
     }

@@ -104,12 +104,12 @@ pub(crate) struct ProfileArguments {
 }
 
 impl ProfileArguments {
-    /// Returns the form of a plan.
+    /// Returns the form in which a plan is printed.
     pub(crate) const fn form(&self) -> Form {
         Form { is_json: self.json, is_quiet: self.quiet }
     }
 
-    /// Returns the experiments that the user wants.
+    /// Returns the experiments that the user selected.
     pub(crate) fn selection(&self) -> Selection<'_> {
         Selection { only: &self.only, is_quick: self.samples.quick }
     }
@@ -125,7 +125,8 @@ impl ProfileArguments {
         Kind::all(&ops, &self.size)
     }
 
-    /// Returns the parameters of a measurement of these experiments; `defaults` has the rest.
+    /// Returns the parameters of a measurement of these experiments; `defaults` provides all other
+    /// parameters.
     pub(crate) fn params(
         &self,
         defaults: ProfileParams,
@@ -141,7 +142,7 @@ impl ProfileArguments {
         }
     }
 
-    /// Returns whether data on the target is lost.
+    /// Returns whether the measurement destroys data on the target.
     pub(crate) fn writes(&self) -> bool {
         let destroys_data = self.experiments().into_iter().any(Experiment::destroys_data);
         destroys_data || self.op.contains(&OpArgument::Write)

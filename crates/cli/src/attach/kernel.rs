@@ -92,7 +92,8 @@ impl<'a> KernelWay<'a> {
                 reasons.push(error.to_string());
                 false
             }
-            // Only the administrator may ask the device mapper; a dry run does without the answer.
+            // Only the administrator can query the device mapper; a dry run proceeds without the
+            // answer.
             Err(error) if is_change && reasons.is_empty() => {
                 return Err(Failure::environment(&error));
             }
@@ -123,17 +124,17 @@ impl<'a> KernelWay<'a> {
         })
     }
 
-    /// Returns why there can be no mapping.
+    /// Returns the reasons why no mapping can be made.
     pub(super) fn reasons(&self) -> &[String] {
         &self.reasons
     }
 
-    /// Returns whether something else uses the disk.
+    /// Returns whether the disk has other users.
     pub(super) const fn is_in_use(&self) -> bool {
         self.is_in_use
     }
 
-    /// Makes the mapping if asked to.
+    /// Makes the mapping if the arguments request it.
     pub(super) fn carry_out(
         &mut self,
         arguments: &AttachArguments,
@@ -155,8 +156,8 @@ impl<'a> KernelWay<'a> {
         Ok(())
     }
 
-    /// Makes settings, files and the mapping, and records all of them first. If that fails, a new
-    /// attachment is undone, and an earlier one stays as it was.
+    /// Makes the settings, the files and the mapping, and records all of them first. If that fails,
+    /// a new attachment is undone, and an earlier one remains unchanged.
     fn make(&self, is_installed: bool, attached: Option<&Attachment>) -> Result<(), Failure> {
         let record = |attachment: &Attachment| {
             attachment.save(self.disk).map_err(|error| Failure::environment(&error))
@@ -188,8 +189,8 @@ impl<'a> KernelWay<'a> {
         Promise { name, table, response_ns_max: response.ns(), submit_ns_max: submit.ns() }
     }
 
-    /// Loads the new table of an existing mapping before settings and files change: the kernel may
-    /// refuse it.
+    /// Loads the new table of an existing mapping before settings and files change, because the
+    /// kernel may refuse the table.
     fn make_recorded(&self) -> Result<(), Failure> {
         let Self { mapping, device_mapper, .. } = self;
         let failure = |error: DeviceMapperError| Failure::environment(&error);
@@ -220,7 +221,7 @@ impl<'a> KernelWay<'a> {
         Attachment::forget(self.disk).map_err(|error| Failure::environment(&error))
     }
 
-    /// Returns the parts of its report.
+    /// Returns the report's parts that concern the mapping.
     pub(super) fn mapped(&self) -> Mapped<'_> {
         Mapped {
             workload: &self.workload,

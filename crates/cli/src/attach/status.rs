@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate status`: whether a disk is attached as it was made, and whether its plan holds.
+//! `tidegate status`: checks whether a disk is attached as recorded, and whether its plan holds.
 
 use tidegate_mapping::{
     Attachment, DeviceMapperError, Figures, Mapping, Obstacle, Promise, groups_without_controller,
@@ -30,7 +30,8 @@ pub(crate) fn status(arguments: &AttachedArguments) -> Result<Answer, Failure> {
     let found = promise.map(|it| found(&disk, it, &arguments.machine)).transpose()?;
     let is_lost = attached.is_some() && record.is_none();
     let table = promise.map(|promise| &*promise.table);
-    // By the kernel target, requests do not take the path on which a file system broke bounds.
+    // With the kernel target, requests do not take the path on which a file system can break
+    // bounds.
     let is_stock = attached.as_ref().is_some_and(|attached| attached.mapping.is_none());
     let file_systems = if is_stock { disk.file_systems() } else { Vec::new() };
     let report = AttachStatusReport {
@@ -55,7 +56,7 @@ struct Found {
 }
 
 fn found(disk: &Disk, promise: &Promise, machine: &MachineArguments) -> Result<Found, Failure> {
-    // In a rehearsal, the mappings of this machine say nothing about the copied one.
+    // In a rehearsal, the mappings of this computer say nothing about the copied one.
     let device_mapper = device_mapper(machine, true)?;
     let failure = |error: DeviceMapperError| device_failure(&error);
     let missing = Found { has_its_table: false, figures: None };
@@ -68,19 +69,19 @@ fn found(disk: &Disk, promise: &Promise, machine: &MachineArguments) -> Result<F
     Ok(if has_its_table { Found { has_its_table, figures } } else { missing })
 }
 
-/// Returns whether a table that the kernel shows is the recorded one, on this disk.
+/// Returns whether the table that the kernel shows is the recorded one, on this disk.
 fn is_same(disk: &Disk, found: &str, recorded: &str) -> bool {
     let device = found.split_whitespace().nth(3);
     let is_on_it = disk.text("dev").is_none_or(|own| device == Some(&*own));
     is_on_it && plan_of(found) == plan_of(recorded)
 }
 
-/// Returns why the plan does not hold, each as a sentence without its full stop.
+/// Returns the reasons why the plan does not hold, each as a sentence without its full stop.
 fn faults(disk: &Disk, promise: &Promise, found: Option<&Found>) -> Vec<String> {
     let mut faults = groups_without_controller(disk.root(), &promise.table);
     faults.extend(moved_groups(disk.root(), &promise.table));
     faults.extend(held(disk, &Mapping::uuid_of(disk)).iter().map(Obstacle::to_string));
-    // Without its table, the mapping's figures say nothing about this plan.
+    // If the mapping's table differs, its figures say nothing about this plan.
     let Some(Found { figures, .. }) = found.filter(|found| found.has_its_table) else {
         return faults;
     };
@@ -93,7 +94,7 @@ fn faults(disk: &Disk, promise: &Promise, found: Option<&Found>) -> Vec<String> 
     faults
 }
 
-/// Returns a table without the device, which the kernel shows by its numbers.
+/// Returns a table's words without the device, which the kernel shows by its numbers.
 fn plan_of(table: &str) -> Vec<&str> {
     let words = table.split_whitespace().enumerate();
     words.filter(|&(index, _)| index != 3).map(|(_, word)| word).collect()

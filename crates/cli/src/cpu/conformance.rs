@@ -41,7 +41,7 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
     };
     show::report_in(&ConformanceReport::of(&reports, arguments.seed), arguments.form);
     let conforms = reports.iter().all(|(_, report)| report.conforms());
-    // Testing all built-in servers is an overview: some are known not to conform.
+    // A test of all built-in servers is an overview: some are known not to conform.
     let is_overview = reports.len() > 1;
     Ok(Answer::of(conforms || is_overview))
 }
@@ -58,8 +58,8 @@ fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {
     )
 }
 
-/// Returns the suite's report on a program, or the reply that ended the suite at once: such a
-/// program does not conform either.
+/// Returns the suite's report on a program, or the error that ended the suite immediately; a
+/// program with such an error does not conform either.
 fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, ExternalError>, Failure> {
     let name = arguments.command[0].to_string_lossy();
     let (program, external) =

@@ -24,13 +24,13 @@ use crate::interrupt;
 use crate::progress::{OF_MEASURING, bar, seed_of_now};
 use crate::show::{self, Form};
 
-/// The interval at which a long measurement is saved: a kill loses at most this much.
+/// The interval at which a long measurement is saved, so that a kill loses at most one minute.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
 
-/// The number of trials if neither trials nor a duration is given.
+/// The number of trials if the user gives neither trials nor a duration.
 const TRIALS: u64 = 200;
 
-/// The number of trials if only a duration is given.
+/// The number of trials if the user gives only a duration.
 const UNLIMITED: u64 = u64::MAX;
 
 /// The destination of the result.
@@ -62,7 +62,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     Ok(Answer::of(is_whole && is_covered))
 }
 
-/// Reads the profile of the machine without the load, which must have been measured with these
+/// Reads a profile of this computer without the load, which must have been measured with these
 /// parameters.
 fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
     let text = read_text(path, "processor profile")?;
@@ -124,7 +124,7 @@ fn measure(
     let what = if params.synthetic_load.is_some() { ", with load" } else { "" };
     let begin = Instant::now();
     let progress = |progress: CpuProgress| {
-        // With an unknown number of trials, the bar counts seconds.
+        // If the number of trials is unlimited, the bar counts seconds.
         let seconds = params.time_limit.filter(|_| params.trials == UNLIMITED);
         let (all, done) = seconds.map_or((progress.trials_all, progress.trials), |limit| {
             (limit.ns() / 1_000_000_000, begin.elapsed().as_secs())
@@ -153,7 +153,7 @@ fn warn(kept: Result<(), PartialFault>) {
     }
 }
 
-/// Prepares the file of the partial result.
+/// Prepares the file for the partial result.
 fn partial_file(output: Option<&Path>) -> Result<PartialFile, Failure> {
     PartialFile::beside(output).map_err(|fault| match fault {
         FileFault::Exists(..) => {
@@ -164,7 +164,7 @@ fn partial_file(output: Option<&Path>) -> Result<PartialFile, Failure> {
 }
 
 impl Output {
-    /// Refuses impossible destinations before anything is measured.
+    /// Refuses impossible destinations before the measurement begins.
     fn prepare(arguments: &CpuProfileArguments) -> Result<Self, Failure> {
         let prepare = |path: &Option<PathBuf>| {
             let file = path.as_deref().map(NewFile::prepare).transpose();
@@ -180,7 +180,7 @@ impl Output {
         Ok(Self { toml, svg, partial })
     }
 
-    /// Returns what a second Ctrl-C prints.
+    /// Returns the text that a second Ctrl-C prints.
     fn kept(&self) -> Option<String> {
         let name = self.partial.file()?.name();
         Some(format!("immediately; {name}, if it exists, holds the results of up to a minute ago"))

@@ -25,7 +25,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     let thread = find(&arguments.thread)?;
     let params = params(arguments, thread)?;
     let Patience { is_asked, is_over } = Patience::begin()?;
-    // The head describes the thread before any change; it is printed once nothing more can be
+    // The text describes the thread before any change, and is printed once nothing more can be
     // refused.
     let head = head(&params);
     let (say, granted) = mpsc::channel();
@@ -42,7 +42,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     });
     let served = served.map_err(|error| Failure::environment(&error))?;
     if granted.recv().is_ok() {
-        // The manager must not print, because it would wait for the reader; and while it serves,
+        // The manager must not print, because it would wait for the reader. While it serves,
         // nothing here may end the program.
         let _ = write!(io::stderr(), "{head}");
     }
@@ -67,8 +67,8 @@ fn failure(error: ThreadServerError) -> Failure {
     }
 }
 
-/// Returns the commands that restore the thread's current scheduling by hand, but only for settings
-/// that will be changed.
+/// Returns the commands with which a user can restore the thread's current scheduling, only for
+/// settings that will be changed.
 fn by_hand(params: &ThreadServerParams) -> Option<String> {
     let thread = params.thread;
     let policy = Scheduling::of(thread).ok()?.by_hand(thread)?;
@@ -97,7 +97,7 @@ fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServe
     })
 }
 
-/// Returns the only thread of that name or number.
+/// Returns the thread with this name or number; refuses a name that several threads have.
 fn find(wanted: &str) -> Result<ThreadId, Failure> {
     let number = wanted.parse().ok().and_then(ThreadId::from_raw);
     if let Some(thread) = number {
@@ -124,7 +124,7 @@ fn find(wanted: &str) -> Result<ThreadId, Failure> {
 }
 
 /// Budgets below this can lose a tenth or more to the interval between checks, which cannot be
-/// shorter.
+/// shortened.
 const SMALL: Duration = Duration::from_us(500);
 
 /// Returns the text that is printed when the server begins.

@@ -16,13 +16,14 @@ use tidegate_model::{FileKind, ServeFile};
 use super::text;
 use crate::failure::Failure;
 
-/// The timeout for a reply.
+/// The time limit for a reply.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The timeout for a change, which is proved first and can then wait seconds for a quiet instant.
+/// The time limit for a change, which is proved first and can then wait seconds for a quiet
+/// instant.
 const PATIENCE_FOR_CHANGES: Duration = Duration::from_mins(1);
 
-/// The longest reply accepted: a longer one cannot come from a service.
+/// The longest accepted reply in bytes; a service sends no longer one.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
 /// A connection to a service.
@@ -54,7 +55,7 @@ impl Client {
         Ok(Self { path: path.clone(), stream: BufReader::new(stream) })
     }
 
-    /// Connects for a change, which gets a longer timeout.
+    /// Connects for a change, which gets a longer time limit.
     pub(crate) fn open_for_change(target: &Path) -> Result<Self, Failure> {
         let client = Self::open(target)?;
         let patient = client.stream.get_ref().set_read_timeout(Some(PATIENCE_FOR_CHANGES));
@@ -114,7 +115,7 @@ impl Client {
     }
 }
 
-/// The service could not be reached.
+/// The error if the service cannot be reached.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot ask the service at {}: {error}; {why}", path.display())]
 struct NotReached {
@@ -123,7 +124,7 @@ struct NotReached {
     why: &'static str,
 }
 
-/// Returns the socket itself, or the one that the serve file names.
+/// Returns `target` if it is a socket, or else the socket that this serve file names.
 fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
     let found = fs::metadata(target);
     let is_missing = found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);

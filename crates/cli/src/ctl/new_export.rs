@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An export for admission, with the keys of a serve file.
+//! Reads the export to admit, with the keys of a serve file.
 //!
-//! The export comes from its own file, from standard input, or from the serve file, to which it was
-//! added so that the next start offers it too.
+//! The export comes from its own file, from standard input, or from the serve file. A user adds it
+//! there so that the next start offers it too.
 
 use std::io::Read as _;
 use std::path::Path;

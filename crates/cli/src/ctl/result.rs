@@ -14,7 +14,7 @@ use super::tables;
 use crate::failure::Failure;
 use crate::result::Destination;
 
-/// The statistics, and what the bounds rest on.
+/// The statistics, and the premises of the bounds.
 #[derive(Serialize)]
 struct ServiceReport<'a> {
     version: &'a str,
@@ -34,7 +34,7 @@ impl Report for ServiceReport<'_> {
     fn write(&self, _page: &mut Page) {}
 }
 
-/// Writes the statistics and distributions of one instant, with what their bounds rest on.
+/// Writes the statistics and distributions of one instant, with the premises of their bounds.
 pub(super) fn write(destination: &Destination, found: &Distributions) -> Result<(), Failure> {
     let Distributions { statistics: seen, status, distributions } = found;
     let report = ServiceReport {

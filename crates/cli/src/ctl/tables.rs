@@ -69,7 +69,7 @@ fn guarantee(status: &Status) -> String {
     what.to_owned()
 }
 
-/// Says that a guarantee stands again, for how long, and how many times it was degraded.
+/// States that a guarantee is restored, for how long it has held, and how often it was degraded.
 fn stands_again(status: &Status) -> String {
     let times = match status.degradations {
         1 => "once".to_owned(),
@@ -110,7 +110,7 @@ fn beyond(export: &ExportStatus) -> String {
     export.contract.as_ref().map_or_else(|| "-".to_owned(), |terms| text(&terms.beyond))
 }
 
-/// Returns the first line about what was measured: the misses, excesses and failures of all exports.
+/// Returns the first line of the statistics: the misses, excesses and failures of all exports.
 pub(super) fn statistics_answer(seen: &Statistics) -> Answer {
     let sum = |of: fn(&ExportFigures) -> u64| seen.exports.iter().map(of).sum::<u64>();
     let counted = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
@@ -133,7 +133,8 @@ pub(super) fn statistics_answer(seen: &Statistics) -> Answer {
     }
 }
 
-/// Returns what weakens the statistics, and what the drive did. A status is of the same instant.
+/// Returns notes on weaknesses of the statistics, and on the drive. A status, if there is one, was
+/// taken at the same instant.
 pub(super) fn notes(seen: &Statistics, status: Option<&Status>) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(status) = status {
@@ -201,13 +202,13 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     }
 }
 
-/// Names so many of an export's requests, for example `7 of 9 requests to "a"`.
+/// Formats a number of an export's requests, for example `7 of 9 requests to "a"`.
 fn excess(export: &ExportFigures, count: u64) -> String {
     let (count, all) = (figures::thousands(count), figures::thousands(export.requests));
     format!("{count} of {all} requests to `{}`", text(&export.name))
 }
 
-/// Formats the tokens left, for example `3 of 4`.
+/// Formats the remaining tokens, for example `3 of 4`.
 pub(crate) fn tokens(export: &ExportFigures) -> String {
     match export.tokens_max {
         0 => "-".to_owned(),
@@ -257,7 +258,7 @@ pub(crate) fn elapsed(ns: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Explains why a change is refused, and what would fit or what to do.
+/// Explains why a change is refused, and which change would fit or what to do.
 pub(super) fn refusal(refused: &Failed, verb: CtlVerb) -> String {
     let what = if verb == CtlVerb::Remove { "Not removed" } else { "Not admitted" };
     let fits = refused.would_fit.iter().map(|entry| format!("\n  {}", text(entry)));

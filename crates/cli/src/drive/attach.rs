@@ -59,7 +59,7 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
     Err(Failure::environment(&Stopped))
 }
 
-/// The drive stopped, although this process received no stop request.
+/// The error if the drive stopped although this process received no stop request.
 #[derive(Debug, thiserror::Error)]
 #[error("the drive stopped: another process unmounted or cut off its file system")]
 struct Stopped;
@@ -92,7 +92,8 @@ fn reported(statistics: &Statistics) -> AttachmentStatistics {
     }
 }
 
-/// Prints a report; a background process writes it to its log, on one line, for [`logged`].
+/// Prints a report; a background process writes it to its log, on one line, where [`logged`] finds
+/// it.
 fn print(report: &impl Report, arguments: &AttachArguments) {
     if arguments.log.is_some() {
         outln!("{}", serde_json::to_string(report).expect("a report is plain data"));
@@ -101,13 +102,13 @@ fn print(report: &impl Report, arguments: &AttachArguments) {
     }
 }
 
-/// Returns what a background process reported in its log.
+/// Returns the report that a background process wrote to its log.
 pub(super) fn logged<T: DeserializeOwned>(log: &str) -> Option<T> {
     log.lines().rev().find_map(|line| serde_json::from_str(line).ok())
 }
 
-/// Waits for a stop request and until no process has the device open. Returns whether the drive
-/// served requests until then.
+/// Waits for a stop request, then until no process has the device open. Returns whether the drive
+/// still served requests.
 fn serve(attachment: &Attachment, stop: &AtomicBool) -> bool {
     let mut is_waiting = false;
     while attachment.is_served() {
@@ -135,13 +136,13 @@ fn start_in_background(arguments: &AttachArguments) -> Result<Answer, Failure> {
     let mut command = Command::new(program);
     command.args(arguments_of(arguments, &log)).stdin(Stdio::null());
     command.stdout(output.try_clone().map_err(failed)?).stderr(output);
-    // Its own process group: Ctrl-C here does not reach it.
+    // The process gets its own process group, so Ctrl-C does not reach it.
     let mut child = command.process_group(0).spawn().map_err(failed)?;
     if let Some(attached) = wait_for_device(&mut child, &log).map_err(failed)? {
         show::report_in(&attached, arguments.form);
         return Ok(Answer::Yes);
     }
-    // Its output is the whole message, and its exit code gives the kind of failure.
+    // The process's output is the whole message, and its exit code gives the kind of failure.
     let status = child.wait().map_err(failed)?;
     eprintln!("{}", fs::read_to_string(&log).unwrap_or_default().trim_end());
     let _ = fs::remove_file(&log);
@@ -173,7 +174,7 @@ fn arguments_of(arguments: &AttachArguments, log: &Path) -> Vec<OsString> {
     option("--size", arguments.size.map(|size| format!("{}B", size.get()).into()));
     option("--store", arguments.store.as_ref().map(OsString::from));
     option("--log", Some(log.into()));
-    // Its errors are printed in the form that this process was asked for.
+    // The background process prints its errors in the form that the user chose here.
     list.extend(arguments.form.json.then(|| "--json".into()));
     list.extend(["--".into(), OsString::from(&arguments.drive)]);
     list
@@ -203,8 +204,8 @@ fn attach_failure(error: &AttachError) -> Failure {
     }
 }
 
-/// Makes the failure for a failed detach: exit code 2 if the drive is in use, because the user can
-/// free it; otherwise a failure of the environment.
+/// Converts a failed detach: exit code 2 if the drive is in use, because the user can free it;
+/// otherwise a failure of the environment.
 pub(super) fn detach_failure(error: &DetachError) -> Failure {
     match error {
         DetachError::InUse { .. } => Failure::unusable(error),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive compare`: compares two profiles of one drive or of two.
+//! `tidegate drive compare`: compares two profiles, of one drive or of two.
 
 use tidegate_commands::NamedDrive;
 use tidegate_measure::compare::Comparison;

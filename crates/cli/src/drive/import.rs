@@ -12,7 +12,7 @@ use crate::show;
 
 /// Runs the command.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
-    // The output must be a new file, so no input file can be overwritten.
+    // The output must be a new file, so that no input file can be overwritten.
     let output = OutputFile::prepare(&arguments.output, Expected::Nothing, Path::new(""))
         .map_err(Failure::of_output)?;
     let import = tidegate_commands::import(&arguments.paths, arguments.name.as_deref())?;

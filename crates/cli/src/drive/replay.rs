@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate drive replay`: compares a simulated drive with a measured trace, or sends it the
-//! requests of a trace as they arrive.
+//! requests of a trace at their arrival times.
 
 use tidegate_commands::{NamedDrive, read_trace};
 use tidegate_platform::NewFile;
@@ -23,7 +23,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
     csv.write(&replayed.rows()).map_err(|fault| Failure::of_file(&fault))
 }
 
-/// Returns the format of a trace with arrival times; `None` for one with measured response times.
+/// Returns the format of a trace with arrival times; `None` for the format with measured response
+/// times.
 fn format(format: Format) -> Option<TraceFormat> {
     match format {
         Format::Measured => None,

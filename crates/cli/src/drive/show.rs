@@ -30,7 +30,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reports mechanics that contradict each other.
+/// Converts the error of mechanics that contradict each other.
 fn unfit(error: MechanicsError) -> Failure {
     Failure::unusable(&BuildError::from(error))
 }

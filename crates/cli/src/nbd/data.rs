@@ -14,7 +14,7 @@ use super::{Client, leave};
 use crate::failure::Failure;
 use crate::show;
 
-/// The bytes of one request.
+/// The number of bytes per request.
 const PIECE_BYTES: u64 = 1 << 20;
 
 /// Runs `tidegate nbd read`.

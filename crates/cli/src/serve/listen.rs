@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where clients connect: the serve file's socket or address, or the socket that the service manager
-//! passes.
+//! Opens the socket where clients connect: the serve file's socket or address, or the socket that
+//! the service manager passes.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) fn open(prepared: &Prepared, file: &Path) -> Result<Listener, Failure
     }
 }
 
-/// Describes where clients connect.
+/// Describes the socket or address where clients connect.
 pub(super) fn place(prepared: &Prepared, file: &Path) -> Result<String, Failure> {
     match &prepared.file().listen {
         Listen::Unix(_) => Ok(socket_path(prepared, file)?.display().to_string()),
@@ -45,7 +45,7 @@ pub(super) fn place(prepared: &Prepared, file: &Path) -> Result<String, Failure>
 /// Refuses a socket at which [`open`] could not listen; changes nothing.
 pub(super) fn check(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
     match &prepared.file().listen {
-        // Passed sockets take the place of the file's.
+        // A socket that the service manager passes replaces the file's.
         _ if std::env::var_os("LISTEN_FDS").is_some() => Ok(()),
         Listen::Unix(_) => {
             Listener::check_path(&socket_path(prepared, file)?).map_err(|error| failure(&error))
@@ -71,7 +71,7 @@ pub(super) fn check_control(prepared: &Prepared, file: &Path) -> Result<(), Fail
     Err(Failure::in_file(file, prepared.text(), &fault))
 }
 
-/// Returns the path of the socket: the named one, or one beside the serve file.
+/// Returns the path of the socket: the path in the serve file, or else a path beside that file.
 pub(super) fn socket_path(prepared: &Prepared, file: &Path) -> Result<PathBuf, Failure> {
     match &prepared.file().listen {
         Listen::Unix(Some(named)) => absolute(&prepared.resolve(named.get_ref())),
@@ -88,7 +88,7 @@ fn failure(error: &ListenError) -> Failure {
     Failure::input(error.to_string(), help)
 }
 
-/// Returns the path without `.` and double separators.
+/// Returns the path without `.` and repeated separators.
 fn plain(path: &Path) -> PathBuf {
     path.components().collect()
 }

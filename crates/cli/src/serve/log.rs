@@ -18,13 +18,13 @@ use tidegate_platform::{FileFault, NewFile};
 
 use crate::arguments::LogArguments;
 
-/// The time between two looks at the requests that wait. A service need not wake the thread.
+/// The interval between two checks for requests to log. The service need not wake the thread.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The thread's stack size, small because all memory of a server can be locked.
+/// The thread's stack size; small, because all memory of a server can be locked.
 const STACK_BYTES: usize = 512 << 10;
 
-/// The log, if one was asked for.
+/// The log before the server starts; `None` if the user requested no log.
 pub(super) struct ServedLog(Option<Asked>);
 
 struct Asked {
@@ -35,7 +35,7 @@ struct Asked {
 }
 
 impl ServedLog {
-    /// Prepares the file. If it is impossible, the service says so and starts without a log.
+    /// Prepares the file. If that fails, the command reports it and starts without a log.
     pub(super) fn prepare(arguments: &LogArguments, format: Format) -> Self {
         let Some(path) = &arguments.log else { return Self(None) };
         let prepared = NewFile::numbered(path).map_err(|fault| say_without(&fault, format));
@@ -46,7 +46,7 @@ impl ServedLog {
         Self(prepared.ok().map(asked))
     }
 
-    /// Makes the server that will be started from `prepared` report its requests here.
+    /// Makes the server that is started from `prepared` report its requests to this log.
     pub(super) fn reported_by(&self, prepared: Prepared) -> Prepared {
         match &self.0 {
             Some(asked) => prepared.reporting(asked.sink.clone()),
@@ -95,8 +95,8 @@ struct Writing {
 }
 
 impl RunningLog {
-    /// Finishes the file of a service that has ended, and says its name and how many rows it lacks.
-    /// A fault is reported and changes nothing else.
+    /// Finishes the file of a service that has ended, and reports its name and how many rows are
+    /// missing. A fault is only reported.
     pub(super) fn finish(self, format: Format) {
         let Some(Writing { file, sink, is_done, thread }) = self.0 else { return };
         is_done.store(true, Ordering::Release);
@@ -122,14 +122,14 @@ impl RunningLog {
 
 /// The state of the thread that writes the rows.
 struct Rows {
-    /// `None` once ended.
+    /// The open file; `None` once no more rows are written.
     open: Option<RequestRows>,
     ended: Option<EndedRows>,
     name: String,
     format: Format,
     /// The number of requests without a row because of an earlier fault.
     unwritten: u64,
-    /// The number of requests of unknown exports.
+    /// The number of requests without a row because their export was removed.
     nameless: u64,
 }
 
@@ -170,7 +170,7 @@ fn write(
     is_done: &AtomicBool,
 ) -> Rows {
     loop {
-        // Read first: nothing is sent after it is set.
+        // The flag is read first, because nothing is sent after it is set.
         let is_last = is_done.load(Ordering::Acquire);
         match requests.try_recv() {
             Ok(served) => match view.export_of(&served) {

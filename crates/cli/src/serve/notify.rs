@@ -2,8 +2,8 @@
 //! Reports the server's state to the service manager (`sd_notify`).
 //!
 //! # Source
-//! `sd_notify(3)`, `sd_watchdog_enabled(3)`: a datagram of `KEY=VALUE` lines to the socket that
-//! `NOTIFY_SOCKET` names.
+//! The protocol is that of `sd_notify(3)` and `sd_watchdog_enabled(3)`: a datagram of `KEY=VALUE`
+//! lines to the socket that `NOTIFY_SOCKET` names.
 
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tidegate_engine::serve::Server;
 use tidegate_model::count;
 
-/// The interval between two status lines if no watchdog asks for them.
+/// The interval between two status lines if no watchdog requires a shorter one.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// The service manager, if one started the process.
@@ -22,7 +22,7 @@ pub(super) struct Manager {
 }
 
 impl Manager {
-    /// Returns the manager that the environment names.
+    /// Returns the manager that the environment variables name.
     pub(super) fn of_environment() -> Self {
         let address =
             std::env::var("NOTIFY_SOCKET").ok().and_then(|name| match name.strip_prefix('@') {
@@ -42,12 +42,12 @@ impl Manager {
         Self { to, interval: limit.map_or(INTERVAL, |limit| (limit / 2).min(INTERVAL)) }
     }
 
-    /// Returns the longest time between two messages that show that the server works.
+    /// Returns the longest interval between two messages that show that the server works.
     pub(super) fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// Sends lines. A manager that does not take them misses them.
+    /// Sends lines. A manager that does not receive them in time misses them.
     pub(super) fn say(&self, lines: &str) {
         if let Some((socket, address)) = &self.to {
             let _ = socket.send_to_addr(lines.as_bytes(), address);
@@ -62,7 +62,7 @@ pub(super) fn reloading() -> String {
     format!("RELOADING=1\nMONOTONIC_USEC={us}\nSTATUS=reading the serve file again")
 }
 
-/// Describes the server in a line.
+/// Describes the server's state in one line.
 pub(super) fn status(server: &Server) -> String {
     let Some(look) = server.view().look() else { return "does not answer".to_owned() };
     let outstanding: u64 = look.seen.exports.iter().map(|export| export.outstanding).sum();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The text before a service starts, and all of `--print`: the proof of the contracts, where clients
-//! connect, and what the server can take at most.
+//! The text that is printed before a service starts, which is also the output of `--print`: the
+//! proof of the contracts, where clients connect, and upper bounds on the server's resources.
 
 use serde::Serialize;
 use tidegate_engine::serve::Footprint;
@@ -9,19 +9,19 @@ use tidegate_report::{Answer, CheckReport, Page, Report};
 /// The facts about a service before it starts: its proof, and where clients connect.
 #[derive(Debug, Serialize)]
 pub(super) struct Printed<'a> {
-    /// `None` if no contract is a promise.
+    /// The proof; `None` if no contract is a promise.
     pub(super) proof: Option<CheckReport<'a>>,
     /// The names of soft exports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) soft: Vec<&'a str>,
-    /// The command that serves exports whose contracts are not proved.
+    /// The command that serves the exports although their contracts are not proved.
     pub(super) to_do: Option<String>,
-    /// `None` if the service is not checked further.
+    /// The socket and the resources; `None` if the file is refused before these are known.
     #[serde(flatten)]
     pub(super) place: Option<Place>,
 }
 
-/// Where clients connect, and the most that the server takes.
+/// The address where clients connect, and upper bounds on the server's resources.
 #[derive(Debug, Serialize)]
 pub(super) struct Place {
     clients: String,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The proof of a serve file's contracts, as `serve` prints it before it starts and `check` gives it
-//! without the store.
+//! The proof of a serve file's contracts. `serve` prints it before it starts, and `check` prints it
+//! without needing the store.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use tidegate_report::CheckReport;
 
 use crate::failure::Failure;
 
-/// Reads a serve file and its drive, and tries to prove the contracts. The backing is not looked for.
+/// Reads a serve file and its drive, and tries to prove the contracts. The backing need not exist.
 pub(crate) fn read(path: &Path, margin: Option<Margin>) -> Result<Prepared, Failure> {
     let prepared = Prepared::read_with(path, margin).map_err(super::failure)?;
     prepared.check_exports().map_err(super::failure)?;
@@ -36,7 +36,7 @@ pub(crate) fn report<'a>(
     })
 }
 
-/// Returns the drive that a serve file names, and its name for the user.
+/// Returns the drive that a serve file names, and its name for messages.
 pub(crate) fn known_drive(file: &ServeFile, path: &Path) -> Option<(String, NamedDrive)> {
     let name = beside(path, file.drive_reference()?.get_ref());
     let drive = NamedDrive::new(&name).ok()?;

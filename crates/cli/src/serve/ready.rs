@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Says that the service is ready, and where: one line with the URI of each export.
+//! Reports that the service is ready: one line with the URI of each export.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::listen;
 use crate::failure::Failure;
 use crate::show;
 
-/// Prints the URI of each export of a server that listens.
+/// Prints the URI of each export of a listening server.
 pub(super) fn show(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
     let socket = listen::socket_path(prepared, file)?;
     show::page(|page| {

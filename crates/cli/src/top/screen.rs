@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Draws the live view: a row for each export, the drive below.
+//! Draws the live view: a row for each export, with the drive below.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
@@ -11,7 +11,7 @@ use tidegate_report::figures;
 
 use crate::ctl::{drive, elapsed, text, time, tokens};
 
-/// The columns, in order, each with its importance: the highest number is left out first.
+/// The columns, in order. A column with a higher number is left out first if the screen is narrow.
 const COLUMNS: [(&str, u8); 11] = [
     ("export", 0),
     ("req/s", 6),
@@ -26,7 +26,7 @@ const COLUMNS: [(&str, u8); 11] = [
     ("bound", 1),
 ];
 
-/// The longest name that is shown whole.
+/// The longest name that is shown in full.
 const NAME_COLUMNS: usize = 16;
 
 /// The state of the live view.
@@ -44,7 +44,7 @@ impl Screen {
         Self { status, seen: Statistics::default(), before: Statistics::default() }
     }
 
-    /// Takes new statistics.
+    /// Stores new statistics.
     pub(super) fn update(&mut self, seen: Statistics) {
         self.before = std::mem::replace(&mut self.seen, seen);
     }
@@ -78,7 +78,7 @@ impl Screen {
             text(&self.status.policy),
             elapsed(self.seen.uptime_ns)
         );
-        // Exports can be added and removed, so the status of the start is not enough.
+        // Exports can be added and removed, so the status at the start is not sufficient.
         let exports = &self.seen.exports;
         let guarantee = if !exports.iter().any(|export| export.bound_ns.is_some()) {
             "best effort only".into()
@@ -93,7 +93,7 @@ impl Screen {
         Line::from(vec![named.bold(), guarantee])
     }
 
-    /// Returns the table in as many columns as fit; no number is cut.
+    /// Returns the table with the columns that fit; no number is truncated.
     fn table(&self, width: usize) -> Table<'static> {
         let rows: Vec<_> = self.seen.exports.iter().map(|export| self.cells(export)).collect();
         let mut widths = COLUMNS.map(|(title, _)| title.len());
@@ -143,7 +143,7 @@ impl Screen {
         ]
     }
 
-    /// Returns the growth per second since the previous statistics; `None` at the first.
+    /// Returns the growth per second since the previous statistics; `None` if there are none.
     fn per_second(&self, now: u64, before: u64) -> Option<u64> {
         let grown = now.checked_sub(before)?;
         let time_ns = self.seen.uptime_ns.checked_sub(self.before.uptime_ns);
@@ -153,7 +153,7 @@ impl Screen {
     }
 }
 
-/// Aligns names to the left, numbers to the right.
+/// Aligns names to the left and numbers to the right.
 fn cell(index: usize, text: &str) -> Cell<'static> {
     let line = Line::from(text.to_owned());
     Cell::from(if index == 0 { line.left_aligned() } else { line.right_aligned() })
@@ -214,7 +214,7 @@ mod tests {
         Screen::new(Status { policy: "dqf".to_owned(), ..Status::default() })
     }
 
-    /// `tests/screens/main.rs` says how to accept a change.
+    /// `tests/screens/main.rs` describes how to accept a change.
     #[test]
     fn live_view() {
         let mut screen = screen();
@@ -242,7 +242,7 @@ mod tests {
         settings.bind(|| insta::assert_snapshot!("live_view", text));
     }
 
-    /// Goal: no number is cut, at any width. Method: every figure on the screen is complete.
+    /// Goal: no number is truncated, at any width. Method: every figure on the screen is complete.
     #[test]
     fn numbers_are_never_cut() {
         let mut screen = screen();

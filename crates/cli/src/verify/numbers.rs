@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the numbers of a certificate with the files that it is about: without this, a certificate
-//! of other tasks or of a faster drive would pass with the hashes of the files.
+//! Compares the numbers of a certificate with the files that it is about. Without this, a
+//! certificate for other tasks or a faster drive would pass if it stated the hashes of these files.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use tidegate_verify::{Certificate, CertifiedTask, Refusal};
 
 use crate::failure::Failure;
 
-/// Reads the workload file, on its own drive or on `drive`, with the certificate's margin.
+/// Reads the workload file, with its own drive or with `drive`, and with the certificate's margin.
 pub(super) fn read(
     path: &Path,
     drive: Option<String>,
@@ -21,7 +21,7 @@ pub(super) fn read(
 ) -> Result<Input, Failure> {
     let changes = Changes {
         drive: drive.map(DriveChoice::Named),
-        // The certificate states z; a z in the file that does not fit is no reason to refuse.
+        // The certificate states z, so an unsuitable z in the file must not cause a refusal.
         batch: Some(1),
         order: None,
         margin: Some(Share { ppm: certificate.margin_ppm }),
@@ -88,7 +88,7 @@ pub(super) fn compare(certificate: &Certificate, input: &Input) -> Result<(), Re
     Ok(())
 }
 
-/// Returns whether the costs that the certificate states, if any, are the workload's.
+/// Returns whether the costs in the certificate, if there are any, equal the workload's.
 fn has_costs_of(certificate: &Certificate, workload: &Workload) -> bool {
     let Some(stated) = &certificate.costs else { return true };
     let requests = certificate.tasks.iter().map(|task| task.requests);

@@ -13,18 +13,18 @@ use crate::request_log::{complain_of, prepare};
 
 /// The log of a watch.
 pub(super) struct WatchLog {
-    /// `None` once a row could not be written.
+    /// The writer of the rows; `None` once a row could not be written.
     rows: Option<RowWriter<Row>>,
     next: u64,
-    /// Why the rest of the watch has no log.
+    /// The reason why the rest of the watch has no log.
     failure: Option<Failure>,
 }
 
-/// A request, its number, and when the watch began.
+/// The number of a request, the request, and the start of the watch.
 type Row = (u64, Served, Time);
 
 impl WatchLog {
-    /// Begins the file; `None` if none was asked for.
+    /// Starts the file; `None` if the user requested none.
     pub(super) fn begin(arguments: &LogArguments) -> Result<Option<Self>, Failure> {
         let Some(file) = prepare(arguments)? else { return Ok(None) };
         let rows = RowWriter::begin(file, arguments.log_rows, put);
@@ -35,9 +35,9 @@ impl WatchLog {
         Self { rows: Some(rows), next: 1, failure: None }
     }
 
-    /// Hands over the requests that completed since the last call. A watch does not wait: the
-    /// kernel's buffer would fill. Returns a message if the log fails now; the watch goes on without
-    /// it.
+    /// Hands over the requests that completed since the last call. A watch does not wait, because
+    /// the kernel's buffer would fill. Returns a message if the log fails in this call; the watch
+    /// continues without it.
     pub(super) fn take(&mut self, session: &mut Session) -> Option<String> {
         let began = session.began();
         self.put(session.take_served(), began)
@@ -57,12 +57,12 @@ impl WatchLog {
         Some(message)
     }
 
-    /// Returns why there is no log any more.
+    /// Returns the reason why the log has ended; `None` while it is written.
     pub(super) fn fault(&self) -> Option<String> {
         self.failure.as_ref().map(Failure::message)
     }
 
-    /// Finishes the file, and says how many rows it lacks.
+    /// Finishes the file, and reports how many rows are missing.
     pub(super) fn finish(self) -> Result<(), Failure> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -77,7 +77,7 @@ fn put(rows: &mut RequestRows, (number, served, began): &Row) -> io::Result<()> 
     rows.put(&row(*number, served, *began))
 }
 
-/// Returns the row of a request. The kernel's batches are unknown, and so are deadlines.
+/// Returns the row of a request. The kernel does not report batches or deadlines.
 fn row(number: u64, served: &Served, began: Time) -> RequestRow<'_> {
     let since = |at: Time| at.max(began).since(began).ns();
     RequestRow {
@@ -118,8 +118,8 @@ mod tests {
         }
     }
 
-    /// Goal: a full disk is reported at once and only once, and the watch goes on. Method: a device
-    /// that is always full.
+    /// Goal: a full disk is reported immediately and only once, and the watch continues. Method: a
+    /// device that is always full.
     #[test]
     fn a_full_disk_ends_the_log_at_once() {
         let full = |_: &mut RequestRows, _: &Row| Err(io::ErrorKind::StorageFull.into());
@@ -139,7 +139,7 @@ mod tests {
         assert!(log.fault().is_some() && log.finish().is_err() && !path.exists());
     }
 
-    /// Goal: rows have the columns of other logs, and times from the begin of the watch.
+    /// Goal: rows have the columns of other logs, and times count from the start of the watch.
     #[test]
     fn a_watch_has_rows_like_a_run() {
         let folder = tempfile::tempdir().unwrap();

@@ -15,23 +15,23 @@ use crate::arguments::WatchArguments;
 use crate::failure::Failure;
 use crate::show;
 
-/// The interval between two texts.
+/// The interval between two versions of the file.
 const WRITTEN: Duration = Duration::from_secs(1);
-/// The beginning of each text.
+/// The first characters of the file.
 const BEGINNING: &str = "# HELP tidegate_watch_";
 
-/// The file, and when it is written next.
+/// The file, and the time at which it is written next.
 pub(super) struct MetricsFile {
     file: NewFile,
     next: Instant,
-    /// The texts that could not be written.
+    /// The number of times that the file could not be written.
     failed: usize,
-    /// Whether nothing may be said before the end.
+    /// Whether failures are reported only at the end.
     is_quiet: bool,
 }
 
 impl MetricsFile {
-    /// Prepares the file, if one was asked for.
+    /// Prepares the file; `None` if the user requested none.
     pub(super) fn of(arguments: &WatchArguments) -> Result<Option<Self>, Failure> {
         let Some(path) = &arguments.metrics else { return Ok(None) };
         let file = Self::prepare(path)?;
@@ -44,7 +44,7 @@ impl MetricsFile {
         Ok(Some(file))
     }
 
-    /// Prepares the file. An existing one must be of an earlier watch.
+    /// Prepares the file. An existing file must come from an earlier watch.
     fn prepare(path: &Path) -> Result<Self, Failure> {
         check_free(path)?;
         let file = NewFile::numbered(path).map_err(|fault| Failure::of_file(&fault))?;
@@ -56,13 +56,14 @@ impl MetricsFile {
         Instant::now() >= self.next
     }
 
-    /// Says nothing before the end: the screen shows a live view.
+    /// Delays reports until the end, because the screen shows a live view.
     pub(super) fn be_quiet(&mut self) {
         self.is_quiet = true;
     }
 
-    /// Writes the metrics of a watch: a reader sees the old text or the new one. A failure does not
-    /// end the watch: the first one is reported, and the next second tries again.
+    /// Writes the metrics of a watch: a reader sees either the old text or the new one. A failure
+    /// does not end the watch: the first one is reported, and the next second's text is tried
+    /// again.
     pub(super) fn write(&mut self, session: &Session, device: &str) {
         if let Err(failure) = self.try_write(session, device)
             && self.failed == 1
@@ -90,7 +91,7 @@ impl MetricsFile {
         written
     }
 
-    /// Writes the last text, and says how many could not be written.
+    /// Writes the last text, and reports how many texts could not be written.
     pub(super) fn finish(mut self, session: &Session, device: &str) -> Result<(), Failure> {
         let last = self.try_write(session, device);
         if self.failed > 0 {
@@ -101,12 +102,12 @@ impl MetricsFile {
     }
 }
 
-/// Refuses a path with anything but a file of an earlier watch. Opens nothing but regular files: to
-/// open a FIFO can wait for ever, and to replace a device or a link would destroy it.
+/// Refuses a path that holds anything but a file of an earlier watch. It opens only regular files:
+/// opening a FIFO can block forever, and replacing a device or a link would destroy it.
 fn check_free(path: &Path) -> Result<(), Failure> {
     let is_free = match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => has_beginning(path).unwrap_or(false),
-        // `NewFile` has an advice of its own for a folder.
+        // For a folder, `NewFile` has its own advice.
         Ok(found) => found.is_dir(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
@@ -141,7 +142,7 @@ mod tests {
 
     const NEW: &str = "# HELP tidegate_watch_info The new text.\n";
 
-    /// Goal: a watch takes its own file for its own.
+    /// Goal: a watch recognizes its own file.
     #[test]
     fn each_page_begins_as_expected() {
         let watcher = Watcher::new(Time::ZERO, ProcessTable::new("/proc"), None, None);
@@ -175,8 +176,8 @@ mod tests {
         assert!(MetricsFile::prepare(folder.path()).is_err(), "a folder");
     }
 
-    /// Goal: what is no regular file is neither opened nor replaced, not even if it appears during
-    /// the watch. Method: a FIFO without a writer, whose opening would wait for ever.
+    /// Goal: only regular files are opened or replaced, even if another kind of file appears during
+    /// the watch. Method: a FIFO without a writer; opening it would block forever.
     #[test]
     fn links_devices_and_pipes_are_never_replaced() {
         let folder = tempfile::tempdir().unwrap();

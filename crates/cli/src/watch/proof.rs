@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bounds of a workload under the settings that the disk has.
+//! The bounds of a workload under the disk's current settings.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ use tidegate_watch::Declared;
 
 use crate::failure::Failure;
 
-/// A workload with its bounds.
+/// A workload with its proved bounds.
 pub(super) struct Proof {
     file: WorkloadFile,
     workload: Workload,
     drive: DriveFile,
     origin: Origin,
     assessment: Assessment,
-    /// `None` if the disk is not tuned.
+    /// The differences from the settings of `tune`; `None` if the disk is not tuned.
     drift: Option<Vec<Drift>>,
 }
 
@@ -35,7 +35,7 @@ impl Proof {
         let mut workload = input.workload;
         let tuned = &mut workload.parameters.mq_deadline_tuned;
         tuned.queue_depth = tuned.queue_depth.or_else(|| disk.queue_depth());
-        // As `tune`: with a tag to spare for each request, the kernel takes none early.
+        // As in `tune`: if each request has a spare tag, the kernel takes none early.
         if tuned.queue_depth.is_some_and(|depth| disk.has_spare_tags(depth.get())) {
             tuned.taken_early = 0;
         }
@@ -45,14 +45,14 @@ impl Proof {
         Ok(Self { file: parse(path)?, workload, drive: input.drive, origin, assessment, drift })
     }
 
-    /// Returns the entries of the workload, to be compared.
+    /// Returns the entries of the workload with which requests are compared.
     pub(super) fn declared(&self) -> Declared {
         let bound = |task: &tidegate_analysis::TaskAssessment| Some(task.response_max?.0);
         let bounds: Vec<_> = self.assessment.tasks.iter().map(bound).collect();
         Declared::of(&self.file, &self.workload, &bounds)
     }
 
-    /// Returns the times of the drive's tables, and what the verdict tolerates.
+    /// Returns the times in the drive's tables, and the excess that the verdict tolerates.
     pub(super) fn limits(&self) -> DriveLimits {
         self.assessment.tolerant_plan(&self.workload).limits
     }
@@ -62,13 +62,13 @@ impl Proof {
         self.drift.as_deref()
     }
 
-    /// Adds what the proof rests on to the result of a watch.
+    /// Adds the drive and the premises of the proof to the result of a watch.
     pub(super) fn complete(&self, file: ResultFile) -> ResultFile {
         file.with_drive(Some(&self.drive))
             .with_premises(&self.assessment.premises, Some(&self.origin))
     }
 
-    /// Returns the verdict.
+    /// Returns the assessment with the verdict.
     pub(super) const fn assessment(&self) -> &Assessment {
         &self.assessment
     }
@@ -90,7 +90,7 @@ fn check_policy(policy: PolicyName) -> Result<(), Failure> {
     ))
 }
 
-/// Reads the file again for the units of its entries.
+/// Reads the file again to get the units of its entries.
 fn parse(path: &Path) -> Result<WorkloadFile, Failure> {
     let text = read_text(path, "workload file")?;
     let in_file = |error| Failure::in_file(path, &text, &error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Screens of a watch, from events that are written by hand. `tests/screens/main.rs` says how to
-//! accept a change.
+//! The output of a watch, from handwritten events. `tests/screens/main.rs` describes how to accept
+//! a change.
 
 use std::fmt::Write as _;
 
@@ -39,7 +39,7 @@ outstanding = 1
 size = "64KiB"
 "#;
 
-/// Finds programs by the names of their threads. `recorder` and `media-server` belong to the
+/// Identifies programs by the names of their threads. `recorder` and `media-server` belong to the
 /// services of these names; `low` belongs to the recorder's service too, but not to the real-time
 /// class. Other threads have no unit, and the thread `gone` has ended.
 struct ByName;
@@ -58,7 +58,7 @@ impl Processes for ByName {
     }
 }
 
-/// The workload above with its bounds.
+/// A workload with its bounds.
 struct Assessed {
     file: WorkloadFile,
     workload: Workload,
@@ -84,10 +84,10 @@ impl Assessed {
     }
 }
 
-/// A request: its start and its end in ms, its sectors, and the program.
+/// A request: its start and end in ms, its number of sectors, and the program.
 type Request = (u64, u64, u64, &'static str);
 
-/// Records reads, each at another place.
+/// Records these requests as reads, each at another place.
 fn observe(watcher: &mut Watcher<ByName>, requests: &[Request]) {
     let mut events = Vec::new();
     for (index, &(begin, end, sectors, name)) in (0_u64..).zip(requests) {
@@ -109,7 +109,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Returns a steady load of five seconds, in which the recorder's responses take `longest` at most.
+/// Returns a steady load of five seconds, in which the recorder's responses take at most `longest`.
 fn requests(longest: u64) -> Vec<Request> {
     let recorder =
         |job: u64| (job * 160, job * 160 + if job == 20 { longest } else { 15 }, 512, "recorder");
@@ -117,7 +117,7 @@ fn requests(longest: u64) -> Vec<Request> {
     (0..31).flat_map(|job| [recorder(job), media(job)]).collect()
 }
 
-/// Returns the report of a watch, at several widths and as JSON if asked for.
+/// Formats the report of a watch at several widths, and as JSON if `is_json`.
 fn shown(title: &str, report: &impl Report, is_json: bool) -> String {
     let mut text = String::new();
     for columns in [40, 80, 120] {
@@ -130,14 +130,15 @@ fn shown(title: &str, report: &impl Report, is_json: bool) -> String {
     text
 }
 
-/// Returns the result of a watch, read again; `doubts` adds lost events and takes the settings of
-/// `tune` and the kernel's classes away.
+/// Returns the result of a watch after writing and reading it. `doubts` adds lost events, and
+/// removes the settings of `tune` and the kernel's classes.
 fn result_of(requests: &[Request], doubts: bool) -> [NamedResult; 1] {
     let assessed = Assessed::new();
     let assessment = &assessed.assessment;
     let mut watcher = assessed.watcher();
     if doubts {
-        // Before the request that waits at the end, which would be given up.
+        // The events are lost before the request that waits at the end, which would otherwise be
+        // given up.
         watcher.lose(17);
     }
     observe(&mut watcher, requests);
@@ -156,9 +157,8 @@ fn result_of(requests: &[Request], doubts: bool) -> [NamedResult; 1] {
     [NamedResult::of(origin, result).unwrap()]
 }
 
-/// Goal: the page of a watch shows responses against bounds, what was broken, what weakens it, and
-/// what the proof rests on. Method: the results of two watches; in the second one, everything that
-/// a watch can doubt happens.
+/// Goal: the page of a watch shows responses against bounds, broken promises, doubts, and the
+/// premises of the proof. Method: the results of two watches; in the second one, all doubts occur.
 #[test]
 fn a_watch_has_a_page() {
     let named = result_of(&requests(61), false);
@@ -183,14 +183,14 @@ fn a_watch_has_a_page() {
         "a?b @&#8203;all",
     ] {
         assert!(text.contains(said), "{said}: {text}");
-        // HTML has the same words.
+        // The HTML page contains the same words.
         let html = said.replace("&#8203;", "").replace("| class | process |", "<th>process</th>");
         assert!(page(&doubtful).contains(&html), "{html}");
     }
     insta_of_page(&format!("{}\n{text}", markdown(&named)));
 }
 
-/// Keeps the page as it is.
+/// Compares the page with its snapshot, without replacing anything in it.
 fn insta_of_page(text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../tests/snapshots");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The live view of a watch: the report so far, drawn again every second.
+//! The live view of a watch: the report so far, redrawn every second.
 
 use std::time::{Duration, Instant};
 
@@ -21,11 +21,11 @@ use crate::show;
 /// The interval between two reports.
 const REPORTED: Duration = Duration::from_secs(1);
 
-/// The view of a watch.
+/// The live view of a watch.
 pub(super) struct Live<'a, 'b> {
     watching: &'a mut Watching<'b>,
     proof: Option<&'a Proof>,
-    /// Whether it shows the response times as bars instead of the tables.
+    /// Whether the view shows the response times as bars instead of the tables.
     is_plotted: bool,
     text: String,
     next: Instant,
@@ -40,13 +40,13 @@ impl<'a, 'b> Live<'a, 'b> {
         Self { watching, proof, is_plotted, text: String::new(), next: Instant::now() }
     }
 
-    /// Returns whether it shows the response times as bars.
+    /// Returns whether the view shows the response times as bars.
     pub(super) const fn is_plotted(&self) -> bool {
         self.is_plotted
     }
 }
 
-/// Returns the text of the view: the tables, or the answer with the response times as bars.
+/// Returns the view's text: the tables, or the answer with the response times as bars.
 pub(super) fn text(report: &WatchReport<'_>, look: Look, is_plotted: bool) -> String {
     if !is_plotted {
         return report.to_text(look);
@@ -60,7 +60,7 @@ pub(super) fn text(report: &WatchReport<'_>, look: Look, is_plotted: bool) -> St
 }
 
 impl View for Live<'_, '_> {
-    /// Often enough that the kernel's buffer does not fill.
+    /// The interval is short enough that the kernel's buffer does not fill.
     const REFRESH: Duration = super::PAUSE;
 
     fn refresh(&mut self) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate drive attach` keeps data, serves at full depth, and leaves nothing behind.
-//! Method: a real block device backed by a simulated drive is read, written, held and killed.
+//! Method: a real block device backed by a simulated drive is read, written, kept open and killed.
 //! Without root, FUSE or loop devices the tests print the reason and pass.
 
 use std::fs::{self, File, OpenOptions};
@@ -21,7 +21,7 @@ const SLOW: &str = "name = \"slow\"\nkind = \"pseudo\"\ndepth = 64\n[[batch]]\no
 
 const O_DIRECT: i32 = 0x4000;
 
-/// Returns why no drive can be attached here; `None` if one can.
+/// Returns the reason why no drive can be attached here; `None` if one can.
 fn refusal() -> Option<String> {
     let open = |path| OpenOptions::new().read(true).write(true).open(path).map(drop);
     for path in ["/dev/fuse", "/dev/loop-control"] {
@@ -36,7 +36,7 @@ fn refusal() -> Option<String> {
     (!is_there("losetup")).then(|| "losetup is not installed".to_owned())
 }
 
-/// Returns whether this process can mount: root in a container can sometimes open devices but not
+/// Returns whether this process can mount: in a container, root can sometimes open devices but not
 /// mount.
 fn may_mount() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -118,7 +118,7 @@ impl<'a> Attached<'a> {
         Path::new("/run/tidegate/attached").join(&self.name)
     }
 
-    /// Returns whether nothing is left: no device, no mount, no folder.
+    /// Returns whether nothing remains: no device, no mount, no folder.
     fn is_gone(&self) -> bool {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         !self.has_device() && !mounts.contains(&self.name) && !self.records().exists()
@@ -136,13 +136,13 @@ impl Drop for Attached<'_> {
         if self.records().exists() {
             self.detach(&["--force"]);
         }
-        // The process can have ended earlier.
+        // The process may have ended earlier.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Waits for an action of the kernel; returns whether it happened.
+/// Waits until the kernel has reached a state; returns whether it did in time.
 fn comes_true(is_so: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
@@ -193,7 +193,7 @@ fn attached_drive_keeps_data_and_a_file_system() {
     assert_eq!((code, error.as_str()), (0, ""));
     let (code, said) = drive.end();
     assert_eq!(code, Some(0));
-    // At least one flush, from `sync_all`.
+    // `sync_all` causes at least one flush.
     let flushes = said.lines().find_map(|line| line.strip_prefix("Flushes")).unwrap();
     assert!(flushes.trim().parse::<u32>().unwrap() >= 1, "{said}");
     assert!(drive.is_gone());
@@ -238,7 +238,7 @@ fn requests_reach_the_drive_at_full_depth() {
     assert!((32..=64).contains(&highest), "{said}");
 }
 
-/// Goal: no drive is detached by mistake, and a drive whose process was killed is cleaned up.
+/// Goal: a drive in use is not detached, and a drive whose process was killed is cleaned up.
 #[test]
 fn a_killed_drive_is_refused_while_held_and_cleaned_up_after() {
     if !can_run("attach and kill") {
@@ -288,8 +288,8 @@ fn by_force_a_held_drive_is_pulled_out() {
     assert!(comes_true(|| drive.is_gone()));
 }
 
-/// Goal: a drive that is mounted in another namespace is not detached. Canary: after it is
-/// unmounted there, it can be detached.
+/// Goal: a drive that is mounted in another namespace is not detached. Canary: once it is unmounted
+/// there, it can be detached.
 #[test]
 fn a_mount_in_another_namespace_is_seen() {
     if !can_run("attach and mount elsewhere") {
@@ -334,7 +334,7 @@ fn a_mount_in_another_namespace_is_seen() {
     assert_eq!(code, 0, "{said}{error}");
 }
 
-/// Goal: a background start returns when the device exists, or reports the error.
+/// Goal: starting in the background returns once the device exists, or reports the error.
 #[test]
 fn in_the_background_it_returns_with_the_device_or_the_fault() {
     if !can_run("attach in the background") {

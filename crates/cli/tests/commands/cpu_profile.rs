@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate cpu profile` and `cpu serve` keep their results, refuse wrong input, and restore
-//! threads. Method: short measurements through the binary on this machine; no figure that depends
-//! on the machine is asserted.
+//! threads. Method: short measurements with the binary; no figure that depends on the host is
+//! asserted.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -15,14 +15,14 @@ use crate::common::Folder;
 use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::Value;
 
-/// A user without permissions.
+/// The id of a user without permissions.
 const NOBODY: u32 = 65_534;
 
 /// Options of a measurement that takes a fraction of a second.
 const SHORT: [&str; 7] =
     ["cpu", "profile", "--longest=5ms", "--lengths=10", "--trials=20", "--seed=1", "-o"];
 
-/// Starts a command and waits until it prints the word; its later output can still be read. If the
+/// Starts a command and waits until it prints `word`; its later output can still be read. If the
 /// command ends before that, returns its whole output.
 fn begun(command: &mut Command, word: &str) -> Result<Child, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -43,7 +43,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
 }
 
-/// Goal: a measurement is written completely, drawn, and used in a proof.
+/// Goal: a measurement is written completely, drawn, and usable in a proof.
 #[test]
 fn a_profile_is_written_drawn_and_proved_with() {
     let folder = Folder::new();
@@ -68,8 +68,8 @@ fn a_profile_is_written_drawn_and_proved_with() {
     assert!(code < 2 && stdout.contains("cpu"), "{stdout}{stderr}");
 }
 
-/// Goal: the machine can be measured once, for a long time, as a baseline; a profile with other
-/// parameters is not accepted.
+/// Goal: a host can be measured once, for a long time, as a baseline; a baseline with other
+/// parameters is refused.
 #[test]
 fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     let folder = Folder::new();
@@ -89,8 +89,8 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
         assert!(code == 2 && stderr.contains(says), "{more:?}: {stderr}");
         assert!(!stderr.contains("Measuring"), "{stderr}");
     }
-    // A measurement without a real-time priority has other parameters, and a profile of points
-    // alone has no fitted line.
+    // A measurement without a real-time priority has other parameters, and a profile that contains
+    // only points has no fitted line.
     let text = fs::read_to_string(folder.path().join("idle.cpu.toml")).unwrap();
     let (same, no_fit) = (&["--longest=5ms", "--lengths=10"], text.split("[fit").next().unwrap());
     let is_priority = |line: &&str| line.starts_with("priority = ");
@@ -119,7 +119,7 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     assert_eq!(found["calibration"]["lines"]["points"], 10);
 }
 
-/// Goal: Ctrl-C in a long measurement leaves a profile of partial results, and scripts can tell
+/// Goal: Ctrl-C during a long measurement leaves a profile of partial results, and scripts can tell
 /// that it is partial.
 #[test]
 fn an_interrupted_measurement_is_written() {
@@ -127,8 +127,8 @@ fn an_interrupted_measurement_is_written() {
     let long =
         ["cpu", "profile", "--longest=5ms", "--trials=1000000", "--json", "-o", "a.cpu.toml"];
     let child = begun(&mut folder.command(&long), "Measuring").unwrap();
-    // Long enough for one stretch of 25 ms on any host; if not, the command waits for the first
-    // one.
+    // This is long enough for one interval of 25 ms on any host; if not, the command waits for the
+    // first one.
     sleep(Duration::from_millis(1_500));
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
@@ -140,7 +140,7 @@ fn an_interrupted_measurement_is_written() {
 }
 
 /// Goal: with a duration, the measurement uses all of it, even if the usual number of trials is
-/// reached earlier, and does not count as interrupted; no other file than the result is left.
+/// reached earlier, and does not count as interrupted; it leaves no file but the result.
 #[test]
 fn the_end_of_its_time_is_an_answer() {
     let folder = Folder::new();
@@ -153,8 +153,8 @@ fn the_end_of_its_time_is_an_answer() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Goal: without permission the command still measures, and reports the disadvantage. Needs root,
-/// to become another user.
+/// Goal: without permission the command still measures, and reports the disadvantage. The test
+/// needs root, to become another user.
 #[test]
 fn without_permission_it_works_and_warns() {
     let folder = Folder::new();
@@ -178,14 +178,14 @@ fn without_permission_it_works_and_warns() {
         "{stderr}"
     );
     assert!(!String::from_utf8_lossy(stdout).contains("\npriority ="), "none was granted");
-    // A load among threads of the same priority proves nothing, regardless of what it covers.
+    // A synthetic load among threads of the same priority proves nothing, whatever the result is.
     let thief = as_nobody(&["--thief=1ms/5ms"]).unwrap();
     let stdout = String::from_utf8_lossy(&thief.stdout);
     assert_eq!(thief.status.code(), Some(1), "{stdout}");
     assert!(stdout.contains("says nothing: no thread was above the other"), "{stdout}");
 }
 
-/// `screens` has the other refusals; these also name the processors of this machine.
+/// `screens` tests the other refusals; these also name the processors of this host.
 #[test]
 fn a_processor_that_is_not_there_is_refused() {
     let folder = Folder::new();
@@ -198,9 +198,9 @@ fn a_processor_that_is_not_there_is_refused() {
     }
 }
 
-/// Goal: a thread of another process stays within its budget, by the kernel's account, and gets its
-/// scheduling back when the server is stopped or reaches a limit. Needs permission; the report
-/// includes the host's lateness, and the test allows for it.
+/// Goal: a thread of another process stays within its budget, as the kernel accounts it, and gets
+/// its scheduling back when the server is stopped or reaches a limit. The test needs permission. It
+/// allows for the host's lateness, which the report includes.
 #[test]
 fn a_process_is_served_and_put_back() {
     for signal in ["-TERM", "-XCPU", "-ABRT"] {
@@ -242,8 +242,8 @@ fn is_served_until(signal: &str) {
 }
 
 /// Goal: a program that does not read the output cannot delay the manager: the thread's scheduling
-/// is restored in time. Method: standard error is a full pipe, so that the program waits forever
-/// afterwards.
+/// is restored in time. Method: standard error is a full pipe, so the command itself then waits
+/// forever.
 #[test]
 fn a_manager_waits_for_nobody_who_reads() {
     let folder = Folder::new();
@@ -290,7 +290,7 @@ impl Greedy {
         self.0.id().to_string()
     }
 
-    /// Priority and policy are fields 40 and 41; the state, after the name, is field 3.
+    /// Priority and policy are fields 40 and 41; the state, which follows the name, is field 3.
     fn policy(&self) -> Vec<String> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
         let fields = text.rsplit(") ").next().unwrap().split(' ').skip(40 - 3).take(2);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: `tidegate profile` and `run` work on a real disk. Method: the binary measures and runs on
-//! a file beside the build output.
+//! Goal: `tidegate profile` and `run` work on a real disk. Method: the binary measures, and runs
+//! on, a file beside the build output.
 //!
-//! If that folder has no direct I/O, the tests print the reason and pass: they need some disk, not
-//! a particular one.
+//! If that folder has no direct I/O, the tests print the reason and pass: they need a disk, but no
+//! particular one.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
@@ -55,7 +55,7 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         return;
     }
     folder.file("w.toml", SHARED);
-    // The jobs are so rare that a bound exists however much the host added to the measurement.
+    // The jobs are so rare that a bound exists however slow the host made the measurement.
     folder.file("rare.toml", &SHARED.replace("50ms", "1h"));
     let (_, check) = folder.json(&["check", "rare.toml"]);
     assert!(check["tasks"][0]["bounds"]["tight_ns"].is_u64());
@@ -78,15 +78,15 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         assert!(
             policy["host_lateness"]["ns_max"].is_u64() && policy["device_time"]["ns_p50"].is_u64()
         );
-        // On a disk slowed by a busy host, nothing can be left for best effort.
+        // On a disk that a busy host slows down, nothing may be left for best effort.
         let is_served = policy["policy"] != "dqf" || policy["best_effort_fill"] != 0;
         assert_eq!(policy["best_effort"]["requests"] != 0, is_served, "{policy:#}");
     }
     assert!(run["policies"][2]["batches"].as_u64().unwrap() > 0);
 }
 
-/// Goal: a drive file without priority times gives no bound that rests on priority, and one message
-/// says so; every request is still served.
+/// Goal: a drive file without priority times gives no bound that relies on priority, and one
+/// message says so; every request is still served.
 #[test]
 fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
     let folder = Folder::new();
@@ -110,11 +110,11 @@ fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
     assert!(ran["tasks"][0]["bound_ns"].is_null(), "{ran}");
 }
 
-/// A loop device on a file, without the page cache; detached when dropped.
+/// A loop device on a file, which bypasses the page cache; detached when dropped.
 struct LoopDevice(String);
 
 impl LoopDevice {
-    /// Prints the reason and returns `None` if this machine lets no such device be made.
+    /// Creates the device; prints the reason and returns `None` if this host does not allow that.
     fn new(folder: &Folder, file: &str) -> Option<Self> {
         let mut command = Command::new("losetup");
         command.args(["--find", "--show", "--direct-io=on", file]).current_dir(folder.path());
@@ -132,14 +132,14 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        // Nothing can be done about a failure here.
+        // A failure here cannot be handled.
         let _ = Command::new("losetup").args(["--detach", &self.0]).status();
     }
 }
 
 /// Goal: `run` and `serve` refuse `das` unless the mechanics were measured on this very device, and
-/// say what to do. Method: a file, whose place on the disk is not known, with its own drive file and
-/// with that of another device; then a block device. Canary: `fifo` runs on all of them.
+/// say what to do. Method: a file, for which the place on the disk is not known, with its own drive
+/// file and with that of another device; then a block device. Canary: `fifo` runs on all of them.
 #[test]
 fn das_is_refused_where_the_mechanics_are_not_those_of_the_device() {
     const SERVED: &str = "backing = \"disk.img\"\ndrive = \"fujitsu-max3036rc\"\n\
@@ -216,7 +216,7 @@ fn nothing_is_written_without_permission() {
     assert!(std::fs::read(folder.path().join("disk.img")).unwrap() != before, "it was not written");
 }
 
-/// Goal: Ctrl-C ends a run cleanly; its partial results are shown and are no success.
+/// Goal: Ctrl-C ends a run cleanly; its partial results are shown and do not count as success.
 #[test]
 fn an_interrupted_run_tells_what_it_has() {
     let folder = Folder::new();
@@ -230,7 +230,8 @@ fn an_interrupted_run_tells_what_it_has() {
             ["run", "w.toml", "--device", "disk.img", "--duration", "1h", "--policy", policies];
         let mut run = folder.command(&line);
         let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // From this line on the signal handler is installed; a few periods later jobs are running.
+        // When this line appears, the signal handler is installed; a few periods later, jobs are
+        // running.
         let mut stderr = BufReader::new(run.stderr.take().unwrap()).lines();
         assert!(stderr.any(|line| line.unwrap().starts_with("running noop")));
         std::thread::sleep(Duration::from_millis(300));
@@ -239,7 +240,7 @@ fn an_interrupted_run_tells_what_it_has() {
         let mut text = String::new();
         run.stdout.take().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(run.wait().unwrap().code(), Some(1), "{policies}: {text}");
-        // A busy machine may have missed a deadline before.
+        // On a busy host, a deadline may already have been missed.
         let is_said = text.contains(said) || text.contains(" until it was interrupted");
         assert!(is_said, "{said} in\n{text}");
         assert!(text.contains("noop: the results are those of the part before"), "{text}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a stopped measurement or simulation keeps partial results. Method: `tidegate profile` of a
-//! simulated drive is stopped by a signal sent twice, by a second signal from an impatient user, and
-//! by its time limit; `tidegate sim` by a signal.
+//! simulated drive is stopped by a signal sent twice, by a second signal after a pause, and by its
+//! time limit; `tidegate sim` is stopped by a signal.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const SIGTERM: i32 = 15;
 
-/// Options for so many samples at one depth that the measurement outlasts the test.
+/// Options with so many samples at one depth that the measurement outlasts the test.
 const LONG: [&str; 7] = [
     "profile",
     "fujitsu-max3036rc",
@@ -35,7 +35,7 @@ const PROCESSOR: &str = "[[cpu_server]]\nname = \"s\"\nkind = \"sporadic\"\nbudg
                          period = \"10ms\"\npriority = 5\n[[cpu_work]]\nname = \"w\"\nserver = \"s\"\n\
                          execution = \"1ms\"\narrivals = \"periodic\"\ngap = \"20ms\"\ndeadline = \"20ms\"\n";
 
-/// Starts a measurement, and waits until it has kept some rounds in addition to earlier ones.
+/// Starts a measurement, and waits until it has saved some rounds in addition to earlier ones.
 fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let rounds = || {
         let text = std::fs::read_to_string(folder.path().join("d.toml.samples"));
@@ -67,7 +67,8 @@ fn wait_for_handler(child: &mut Child) {
     }
 }
 
-/// Waits until the process computes: parsing its files takes a fraction of this processor time.
+/// Waits until the process computes: parsing its files takes only a fraction of this processor
+/// time.
 fn wait_for_work(child: &mut Child) {
     wait_for_handler(child);
     let stat = format!("/proc/{}/stat", child.id());
@@ -78,15 +79,16 @@ fn wait_for_work(child: &mut Child) {
         let times = after_name.split_whitespace().skip(11).take(2);
         times.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
     };
-    // Half a second.
+    // The process has then used half a second.
     while ticks() < 50 {
         assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
         sleep(Duration::from_millis(5));
     }
 }
 
-/// Goal: a stopped simulation shows its partial results, says that they are incomplete, and is no
-/// success. Method: a simulation of centuries is stopped; the policy after it does not run.
+/// Goal: a stopped simulation shows its partial results, says that they are incomplete, and does
+/// not count as success. Method: a simulation of centuries is stopped; the next policy does not
+/// run.
 #[test]
 fn a_stopped_simulation_is_incomplete() {
     let folder = Folder::new();
@@ -114,8 +116,9 @@ fn a_stopped_simulation_is_incomplete() {
     assert_eq!((&second["policy"], &second["end"]), (&"fifo".into(), &"not_run".into()));
 }
 
-/// Goal: a stopped simulation of a processor is no success either, and says how far it came.
-/// Method: as above; the second kind of server does not begin.
+/// Goal: a stopped simulation of a processor does not count as success either, and reports how far
+/// it got. Method: a simulation of two kinds of server is stopped during the first; the second does
+/// not start.
 #[test]
 fn a_stopped_simulation_of_a_processor_is_incomplete() {
     let folder = Folder::new();
@@ -142,7 +145,7 @@ fn a_stopped_simulation_of_a_processor_is_incomplete() {
     }
 }
 
-/// Sends SIGTERM this many times in a row.
+/// Sends SIGTERM `times` times in a row.
 fn stop(child: &Child, times: usize) {
     let kill = format!("kill -TERM {}; ", child.id()).repeat(times);
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
@@ -207,7 +210,7 @@ fn an_interrupted_profile_goes_on() {
     let profile = |more: &[&str]| folder.run(&[&LONG[..2], &["--depth=4"], more].concat());
     let only = ["--only=batch,single", "-o", "d.toml"];
     let stopped = [&only[..], &["--samples=400000", "--time-limit=500ms"]].concat();
-    // On a busy machine the time can be over before the first sample; then nothing is left behind.
+    // On a busy host, the time can run out before the first sample; then nothing is left behind.
     let mut tries = (0..20).map(|_| profile(&stopped));
     let is_measured =
         |(_, _, stderr): &(i32, String, String)| !stderr.contains("stopped before anything");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of commands on devices and files, as one program: it is linked once, and its tests share the cores.
+//! Tests of commands on devices and files, as one program: it is linked once, and its tests share
+//! the processors.
 
 mod attach;
 #[path = "../common/mod.rs"]

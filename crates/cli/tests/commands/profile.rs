@@ -2,8 +2,8 @@
 //! Goal: `tidegate profile` loses neither the user's files nor a measurement. Method: the binary is
 //! run with invalid and full outputs, and is killed.
 //!
-//! Refusals before measuring need no disk. The other tests print the reason and pass if the folder
-//! of the build output has no direct I/O.
+//! Refusals before the measurement need no disk. The other tests print the reason and pass if the
+//! folder of the build output has no direct I/O.
 
 use std::io::{BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::common::Folder;
 
-/// Options that measure 8 MiB quickly.
+/// Options for a quick measurement of 8 MiB.
 const MEASURE: [&str; 10] = [
     "profile",
     "disk.img",
@@ -47,7 +47,7 @@ fn names(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// `screens` has the other impossible outputs; this one's message comes from the system.
+/// `screens` tests the other impossible outputs; the message for this one comes from the system.
 #[test]
 fn an_output_in_a_folder_of_the_system_is_refused() {
     let folder = Folder::new();
@@ -73,7 +73,7 @@ fn the_target_is_no_output_and_neighbours_are_left_alone() {
     assert_eq!(names(&folder), ["d.toml", "d.toml.partial", "disk.img"]);
 }
 
-/// Starts a profile into `d.toml` without a time limit, and waits until it has kept some rounds.
+/// Starts a profile into `d.toml` without a time limit, and waits until it has saved some rounds.
 fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = folder
         .command(&[&MEASURE[..7], &["--samples", "4000000", "-o", "d.toml"]].concat())
@@ -92,8 +92,8 @@ fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
 
 /// Goal: the drive file describes the host of the run that measured, not of the run that finished.
 /// Method: a run's drive file is removed and its samples are kept, as if it had been killed before
-/// it wrote the file. The record is changed to another date and a host with other load and without
-/// real-time scheduling; the next run measures nothing more.
+/// it wrote the file. Its record is changed to another date and to a host with another load and
+/// without real-time scheduling. The next run measures nothing more.
 #[test]
 fn the_host_of_a_killed_run_is_that_of_the_file() {
     let folder = Folder::new();
@@ -194,7 +194,7 @@ fn a_table_of_another_device_is_not_added() {
     assert_eq!(code, 0, "{stderr}");
     let both = std::fs::read_to_string(&path).unwrap();
     assert!(both.contains("; reads of 64KiB measured again (20 samples of each), 2"), "{both}");
-    // The host's facts are kept once; a busy host's remarks can differ.
+    // The host's facts appear once, although remarks about a busy host can differ.
     let kernels = |file: &str| file.matches("\"kernel ").count();
     assert_eq!((kernels(&own), kernels(&both)), (1, 1), "{both}");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: adding to a drive file loses no observation, and extends no contract beyond the
-//! measurements. Method: run the program on simulated drives; no disk is needed.
+//! measurements. Method: the program runs on simulated drives; no disk is needed.
 
 use crate::common::Folder;
 use tidegate_model::DriveFile;
@@ -10,7 +10,7 @@ fn read(folder: &Folder) -> DriveFile {
     DriveFile::parse(&text).unwrap()
 }
 
-/// Measures `drive` into `d.drive.toml`; returns standard error.
+/// Measures `drive` into `d.drive.toml`; returns the standard error output.
 fn profile(folder: &Folder, drive: &str, more: &str) -> String {
     let more: Vec<&str> = more.split(' ').collect();
     let arguments = [&["profile", drive, "-o", "d.drive.toml"], &more[..]].concat();
@@ -19,8 +19,8 @@ fn profile(folder: &Folder, drive: &str, more: &str) -> String {
     stderr
 }
 
-/// Goal: a starvation that was measured with two requests on the drive admits no third. Method: a
-/// drive of depth 20, with batches and drains also measured at 20.
+/// Goal: a starvation bound that was measured with two requests on the drive does not admit a
+/// third. Method: a drive of depth 20, with batches and drains also measured at depth 20.
 #[test]
 fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
     let folder = Folder::new();
@@ -42,7 +42,8 @@ fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
     assert_eq!(code, 0, "{value:#}");
 }
 
-/// Goal: adding few samples to many makes no device faster. Method: the same disk with other seeds.
+/// Goal: adding few samples to many never shortens a device's times. Method: the same disk with
+/// other seeds.
 #[test]
 fn a_table_measured_again_with_fewer_samples_keeps_its_longest_times() {
     let folder = Folder::new();
@@ -83,8 +84,8 @@ fn adversaries_raise_the_drains_of_an_earlier_measurement() {
     assert!(code == 0 && stderr.contains("no [[drain]] of reads of 1MiB"), "{stderr}");
 }
 
-/// Goal: later additions are covered like earlier measurements. Method: costs of 8 KiB from two
-/// samples, then of 4 KiB, which are charged as 8 KiB, from many samples.
+/// Goal: costs that were added later cover the same sizes as costs measured earlier. Method: costs
+/// of 8 KiB from two samples; then costs of 4 KiB, which are charged as 8 KiB, from many samples.
 #[test]
 fn costs_cover_smaller_requests_that_are_added() {
     let folder = Folder::new();
@@ -100,7 +101,7 @@ fn costs_cover_smaller_requests_that_are_added() {
     }
 }
 
-/// Goal: a shorter starvation does not replace a longer one.
+/// Goal: a shorter starvation bound does not replace a longer one.
 #[test]
 fn starvation_that_is_added_does_not_fall() {
     let folder = Folder::new();
@@ -111,8 +112,8 @@ fn starvation_that_is_added_does_not_fall() {
     assert!(before.is_some() && read(&folder).starvation_max >= before);
 }
 
-/// Goal: the last column of drains is drain(q) of the file. Method: drains after requests far
-/// apart, which raise it above those from random positions.
+/// Goal: the last column of the drain table shows drain(q) of the file. Method: drains after
+/// requests far apart, which raise it above those from random positions.
 #[test]
 fn drains_are_shown_as_the_file_has_them() {
     let folder = Folder::new();

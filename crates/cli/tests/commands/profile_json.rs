@@ -43,7 +43,7 @@ fn one_object_has_what_the_drive_file_has() {
     assert_eq!(kinds(&value), ["skipped", "few_samples"]);
 }
 
-/// Goal: without --output nothing is lost: the object contains the drive file.
+/// Goal: without --output nothing is lost, because the object contains the drive file.
 #[test]
 fn what_is_not_written_is_in_the_object() {
     let folder = Folder::new();
@@ -72,8 +72,8 @@ fn a_plan_and_what_is_said_of_costs_are_in_the_object() {
     assert!(kinds(&value).contains(&"added_costs"), "{value:#}");
 }
 
-/// Goal: the object's facts about the whole drive equal the drive file's, even if the file holds
-/// earlier measurements.
+/// Goal: the object's facts about the whole drive equal those in the drive file, even if the file
+/// contains earlier measurements.
 #[test]
 fn depth_identity_and_starvation_are_those_of_the_file() {
     let folder = Folder::new();
@@ -95,7 +95,8 @@ fn depth_identity_and_starvation_are_those_of_the_file() {
     assert_eq!(value["has_mechanics"], true, "the printed file has it");
 }
 
-/// Goal: no measurement is lost to a full standard output: the object is printed to standard error.
+/// Goal: no measurement is lost if standard output is full: the object is printed to standard
+/// error.
 #[test]
 fn what_standard_output_does_not_take_is_not_lost() {
     let folder = Folder::new();
@@ -108,7 +109,7 @@ fn what_standard_output_does_not_take_is_not_lost() {
     };
     let (code, stderr) = to_full(&["--json"]);
     let object = &stderr[stderr.find("\n{").expect("the object")..];
-    // The error follows, as an object of its own.
+    // The error follows in a separate object.
     let value: Value =
         serde_json::Deserializer::from_str(object).into_iter().next().unwrap().unwrap();
     assert_eq!((code, value["batch"][0]["samples"].as_u64()), (Some(3), Some(2)), "{stderr}");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate sweep` and `tidegate place` run the Python package, and say how to install it
-//! where it is missing. Method: shell scripts in place of the interpreter, so that no Python is
+//! where it is missing. Method: shell scripts instead of the interpreter, so that no Python is
 //! needed.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs a command with this script, if any, as `python3` and with nothing else on the path.
+/// Runs a command with `script`, if there is one, as `python3`, and with nothing else on the path.
 fn run(words: &[&str], script: Option<&str>) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     if let Some(script) = script {
@@ -56,7 +56,7 @@ fn an_interpreter_that_fails_is_no_missing_package() {
     assert!(said(&output).contains("SyntaxError: old"), "{}", said(&output));
 }
 
-/// The script is asked twice: with `-c`, which modules are missing, then with `-m tidegate`.
+/// The script is called twice: with `-c` to find missing modules, then with `-m tidegate`.
 #[test]
 fn arguments_and_exit_code_are_those_of_the_package() {
     let script = r#"[ "$1" = -c ] && exit 0; printf '%s\n' "$@"; exit 1"#;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs the binary as a person or a script would.
+//! Runs the binary as a user or a script would.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,7 +11,8 @@ pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub(crate) fn new() -> Self {
-        // Beside the build output and not in /tmp, which can keep its files in memory.
+        // The folder is beside the build output and not in /tmp, which can keep its files in
+        // memory.
         Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 

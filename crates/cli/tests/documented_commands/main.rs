@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the documentation's commands do what their pages promise. Method: each command that needs
-//! neither root nor a device is run, and its exit code compared with its page's. Screens on pages
-//! must be what the command before them prints; `INSTA_UPDATE=always` accepts a changed one.
+//! neither root nor a device is run, and its exit code is compared with the one on its page. A
+//! screen on a page must equal the output of the command before it; `INSTA_UPDATE=always` accepts a
+//! changed one.
 
 mod pages;
 
@@ -12,16 +13,16 @@ use std::process::{Command, Output};
 
 use pages::{DocumentedCommand, Item, Page};
 
-/// The smallest expected number of commands: with fewer, the pages were not found or are marked
-/// wrongly.
+/// The smallest expected number of commands; with fewer, the pages were not found or their blocks
+/// are marked wrongly.
 const COMMANDS_MIN: usize = 40;
 
-/// The folder of the commands, in screens.
+/// The path that replaces the commands' folder in screens.
 const HOME: &str = "/home/you";
 
-/// Runs a page's commands in order. Returns the faults, and the number of commands.
+/// Runs a page's commands in order. Returns the faults, and the number of commands that ran.
 fn run(page: &Page) -> (String, usize) {
-    // Its path has the same length on every machine, because screens are wrapped before they are
+    // The folder's path always has the same length, because screens are wrapped before they are
     // compared.
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let folder = folder.path();
@@ -63,7 +64,7 @@ fn run(page: &Page) -> (String, usize) {
     (faults, count)
 }
 
-/// Returns the command's output if its exit code differs from its page's.
+/// Returns the command's output if its exit code differs from the one on its page.
 fn fault(folder: &Path, command: &DocumentedCommand) -> Option<String> {
     let output = output(folder, command, "80");
     let code = output.status.code();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The commands and files that README, `docs/guide` and `docs/reference` show.
 //!
-//! A command is a line of a block marked `sh`, or of an unmarked one, that begins with `tidegate`,
-//! possibly after `$` or `sudo`. A comment before a block says more about it:
+//! A command is a line that begins with `tidegate`, possibly after `$` or `sudo`, in a block marked
+//! `sh` or in an unmarked block. A comment before a block can add marks:
 //!
 //! ```text
 //! <!-- file: cameras.workload.toml -->   the block is the contents of this file
@@ -11,7 +11,7 @@
 //! <!-- screen: 80 -->                    the block is what the last command prints at this width
 //! ```
 //!
-//! On a page of the guide, each block marked `text` must be such a screen.
+//! In the guide, each block marked `text` must be marked as a screen in this way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 /// A page, with its commands and files in the order in which a reader meets them.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// Its path, from the root of the repository.
+    /// The page's path from the root of the repository.
     pub(crate) path: PathBuf,
     pub(crate) items: Vec<Item>,
 }
 
-/// An item that a reader types or saves.
+/// Something on a page that a reader types or saves, or a screen.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     File {
@@ -32,19 +32,19 @@ pub(crate) enum Item {
         text: String,
     },
     Command(DocumentedCommand),
-    /// Text that the last command prints on a terminal of that width.
+    /// Text that the last command prints on a terminal of this width.
     Screen {
         columns: String,
         text: String,
     },
-    /// Other text, which nothing compares; its first line.
+    /// Other text, which nothing compares; only its first line is kept.
     Text(String),
 }
 
-/// One command.
+/// One command on a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DocumentedCommand {
-    /// `tidegate` and its arguments.
+    /// The command's words: `tidegate` and its arguments.
     pub(crate) words: Vec<String>,
     /// The exit code that the page promises.
     pub(crate) exit: i32,
@@ -74,7 +74,7 @@ pub(crate) fn pages() -> Vec<Page> {
     paths.into_iter().map(page).collect()
 }
 
-/// The comments before a block.
+/// The marks in the comments before a block.
 #[derive(Default)]
 struct Marks {
     file: Option<String>,
@@ -125,7 +125,7 @@ fn items(text: &str) -> Vec<Item> {
     items
 }
 
-/// Returns the command of a line, if there is one.
+/// Returns the command on a line, if there is one.
 fn command(line: &str, is_needy: bool, exit: i32) -> Option<DocumentedCommand> {
     let line = line.trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
@@ -135,7 +135,7 @@ fn command(line: &str, is_needy: bool, exit: i32) -> Option<DocumentedCommand> {
     (words.first()? == "tidegate").then_some(DocumentedCommand { words, exit, can_run })
 }
 
-/// Splits a line into words like a shell, up to a comment. Pages use no other syntax of the shell.
+/// Splits a line into words as a shell does, up to a comment. Pages use no other shell syntax.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Screens of `tidegate attach`, `detach` and `status`, on a machine that is laid out in a folder, with
-//! a program in the place of `dmsetup`.
+//! Screens of `tidegate attach`, `detach` and `status`, on a machine that is represented by a
+//! folder, with another program in place of `dmsetup`.
 
 use crate::screens;
 
@@ -142,7 +142,7 @@ screens! {
         "tidegate detach sda --root machine --dmsetup ./dmsetup",
         "find machine/etc machine/var -type f",
     ];
-    /// The disk is gone, and its kernel's name is free, or another disk has it.
+    /// The disk is gone, and its kernel name is free or belongs to another disk.
     attach_gone: [
         "sh gate.sh",
         "tidegate attach sda --workload gated.toml --root machine --dmsetup ./dmsetup --install --name fast --quiet",
@@ -159,13 +159,13 @@ screens! {
         "tidegate detach sda --root machine --dmsetup ./dmsetup",
         "tidegate detach /dev/mapper/fast --root machine --dmsetup ./dmsetup --json",
         "find machine/etc machine/var machine/dev/mapper -type f",
-        // By the kernel's own scheduler, there is no mapping.
+        // With the kernel's own scheduler, there is no mapping.
         "tidegate attach sda --workload house.toml --via stock --root machine --dmsetup ./dmsetup --apply --quiet",
         "rm machine/sys/class/block/sda",
         "tidegate detach sda --root machine --dmsetup ./dmsetup",
         "find machine/etc machine/var -type f",
     ];
-    /// No rule can have the disk's name.
+    /// No rule can identify a disk of this name.
     attach_unnameable: [
         "sh gate.sh",
         "echo 'a|b' > machine/sys/class/block/sda/device/wwid",

@@ -17,15 +17,15 @@ screens! {
         "tidegate check inline.toml --policy noop --json",
         "tidegate check depth.toml --policy rtio-limit --json",
     ];
-    /// The steps add up to the bound, and are in the JSON too; the first line alone is one line.
+    /// The steps add up to the bound, and are also in the JSON; `--quiet` prints one line.
     check_explained: [
         "tidegate check workloads/recorder.workload.toml --explain",
         "tidegate check best-effort.toml --explain --json | sed -n '/steps/,/}/p'",
         "tidegate check inline.toml --policy edf --explain",
         "tidegate check tight.toml --quiet",
     ];
-    /// A simulated drive is measured for a size that its file lacks; a disk that was only measured is
-    /// not.
+    /// A simulated drive is measured for a size that its file lacks; for a real disk, that is
+    /// impossible.
     check_other_sizes: [
         "sed 's/128KiB/1MiB/; s/300ms/2s/g' workloads/recorder.workload.toml > large.toml",
         "tidegate check large.toml",
@@ -34,7 +34,7 @@ screens! {
         "sed '/^code = \"simulated\"/s/simulated/drift/' drives/fujitsu-max3036rc.drive.toml > real.drive.toml",
         "tidegate check real.toml",
     ];
-    /// The contracts of a serve file are proved where its backing does not exist.
+    /// The contracts of a serve file are proved although its backing does not exist here.
     check_serve_files: [
         "sed 's,^simulate,backing = \"/dev/absent\"\\ndrive,' workloads/media.serve.toml > far.toml",
         "tidegate check far.toml",
@@ -46,7 +46,8 @@ screens! {
         "sed 's/^contract.*/best_effort = true/' far.toml > none.toml; tidegate check none.toml",
         "sed 's/^drive.*/drive = \"fujitsu\"/' far.toml > unknown.toml; tidegate check unknown.toml",
     ];
-    /// All faults of a file are reported at once, in its order, with the names that were meant.
+    /// All faults of a file are reported together, in the order of the file, with suggestions for
+    /// misspelt names.
     check_all_faults: [
         "printf 'drive = \"sata-ssd\"\n[policy]\nname = \"dfq\"\n[[task]]\nname = \"a\"\n' > w.toml",
         "printf 'perod = \"1s\"\nsize = \"4KiB\"\nop = \"raed\"\n[[tasks]]\n' >> w.toml",
@@ -68,8 +69,8 @@ screens! {
         "sed 's/name = \"here\"/name = here/' inline.drive.toml > x.drive.toml",
         "tidegate check inline.toml --drive x.drive.toml",
     ];
-    /// A doubt of the drive file reaches the verdict, its JSON, the exit code and a simulation. A
-    /// premise that voids the verdict leaves no bound.
+    /// A doubt about the drive file appears in the verdict, its JSON, the exit code and a
+    /// simulation. A premise that voids the verdict leaves no bound.
     check_premises: [
         "tidegate check doubts.toml",
         "tidegate check doubts.toml --json",
@@ -85,8 +86,9 @@ screens! {
         "sed 's/few_samples/few/' doubts.drive.toml > unknown.drive.toml",
         "tidegate check doubts.toml --drive unknown.drive.toml",
     ];
-    /// With the host's time the bounds are the clients'; the disk's part stands beside them. The
-    /// screen shows a policy that cannot be late, a deadline within the host's time, and faults.
+    /// With the host's time, the bounds are those of the clients, and the disk's part is shown
+    /// beside them. The screens show a policy that cannot be late, a deadline within the host's
+    /// time, and faults.
     check_host: [
         "tidegate check host.toml",
         "tidegate check host.toml --explain | sed -n '/Steps/,$p'",
@@ -96,7 +98,7 @@ screens! {
         "tidegate check short.toml",
         "tidegate check host.toml --certificate c.json > out",
         "tidegate verify c.json --workload host.toml",
-        // A certificate for another host is refused, although its bounds hold.
+        // A certificate with another host time is refused, although its bounds hold.
         "sed 's/\"batch_ns\": [0-9]*/\"batch_ns\": 7/' c.json > h.json",
         "tidegate verify h.json --workload host.toml",
         "sed 's/submit/sumbit/' host.toml > w.toml",
@@ -107,13 +109,13 @@ screens! {
         "sed 's/priority = 60/priority = 50/' i.toml > w.toml",
         "tidegate check w.toml",
     ];
-    /// A certificate is accepted as it is, and refused with a flaw or beside another file.
+    /// A certificate is accepted unchanged, and refused with a flaw or with another file.
     check_certificates: [
         "tidegate check inline.toml --certificate c.json | grep Verdict",
         "tidegate verify c.json --workload inline.toml",
         "sed 's/response_ns_max\": [0-9]*/response_ns_max\": 7/' c.json > flawed.json",
         "tidegate verify flawed.json",
-        // A certificate of other numbers is refused, although its bounds hold.
+        // A certificate with other numbers is refused, although its bounds hold.
         "sed 's/deadline_ns\": [0-9]*/deadline_ns\": 999000000000/' c.json > later.json",
         "tidegate verify later.json --workload inline.toml",
         "tidegate verify c.json --workload tight.toml",
@@ -129,8 +131,8 @@ screens! {
         "tidegate check workloads/machine.workload.toml",
         "tidegate cpu check workloads/network.workload.toml",
     ];
-    /// Less best effort on the drive shortens a bound and costs no throughput; where no throughput was
-    /// measured, `auto` has no effect.
+    /// Less best effort on the drive shortens a bound and, here, costs no throughput; if no
+    /// throughput was measured, `auto` has no effect.
     check_depth: [
         "sed 's/^name = \"gated.*/name = \"rtio-limit\"\\nbest_effort_depth = 0/; s/75ms/160ms/' \
             workloads/throttling.workload.toml > none.toml",
@@ -146,7 +148,8 @@ screens! {
         "printf '[[best_effort]]\\nname = \"c\"\\noutstanding = 8\\nsize = \"4KiB\"\\n' >> inline.toml",
         "tidegate check inline.toml | grep -A2 Depth",
     ];
-    /// Windows of deadlines: proven; too wide for the deadlines; not shorter than a deadline.
+    /// Windows of deadlines: one that is proven, one that is too wide for the deadlines, and one
+    /// that is not shorter than a deadline.
     check_windows: [
         "printf '[policy]\\nname = \"scan-edf\"\\n[policy.scan-edf]\\nwindow = \"20ms\"\\n' >> inline.toml",
         "tidegate check inline.toml",
@@ -161,7 +164,7 @@ screens! {
         "sed '/samples/d' soft.drive.toml > t && mv t soft.drive.toml",
         "tidegate check soft.toml",
     ];
-    /// Requests that differ are charged their own cost, and the screen names the basis.
+    /// Requests that differ are charged their own costs, and the screen names the basis.
     check_costs: [
         "tidegate check sizes.toml --batch 3",
         "tidegate check cost.toml",
@@ -171,7 +174,7 @@ screens! {
         "tidegate check cuts.toml",
         "sed 's/24ms/100ms/; s/# best_effort/[[best_effort]]/; s/# load//' limit.toml > load.toml",
         "tidegate check load.toml",
-        // Without a limit, the tighter bound is also the one by costs.
+        // Without a cost limit, the tighter bound is still the one by costs.
         "sed 's/# deadline/deadline/' cost.toml > late.toml",
         "tidegate check late.toml",
         "tidegate check late.toml --policy edf",
@@ -188,7 +191,7 @@ screens! {
         "tidegate check later.toml --policy gated-drain",
         "tidegate check later.toml --policy dqf",
     ];
-    /// No table contains the effect of a disk's write cache on reads beside writes.
+    /// No table includes the effect of a disk's write cache on reads that are mixed with writes.
     check_write_cache: [
         "tidegate check cache.toml",
         "sed 's/op = \"write\"//' cache.toml > reads.toml",
@@ -225,7 +228,7 @@ screens! {
         "sed 's/# batch_cost/batch/' cost.toml > w.toml",
         "tidegate check w.toml",
     ];
-    /// Endless or huge files are refused by kind and not read.
+    /// Endless or huge files are refused, according to their kind, without being read.
     check_no_files: [
         "truncate -s 16777217 large",
         "tidegate check /dev/zero",
@@ -235,8 +238,8 @@ screens! {
         "tidegate check inline.toml --drive .",
         "tidegate check inline.toml --drive large",
     ];
-    /// One command gives the verdict for the whole machine: yes only if its disk and its processor
-    /// are proven.
+    /// One command gives the verdict on the whole machine: it is positive only if both the disk and
+    /// the processor are proven.
     check_machines: [
         "cat inline.toml processor.toml > both.toml",
         "tidegate check both.toml",

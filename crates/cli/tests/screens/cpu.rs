@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the screens of `tidegate cpu` stay as they are: proofs and simulations of a processor,
-//! tests of servers, and the refusals of `cpu profile` and `cpu serve`, whose results depend on the
-//! machine. Method: snapshots.
+//! tests of servers, and the refusals of `cpu profile` and `cpu serve`, for which only refusals do
+//! not depend on the host. Method: snapshots.
 
 use crate::screens;
 
@@ -32,8 +32,8 @@ screens! {
         "tidegate cpu check margin.toml",
     ];
     /// For windows longer than every measured one, the line extrapolates, but the points do not.
-    /// The length of the windows that the bound relies on matters, not the length of the deadlines:
-    /// R = e + 0.4 + 0.1 R.
+    /// The lengths of the windows that the bound relies on matter, not the lengths of the
+    /// deadlines: R = e + 0.4 + 0.1 R.
     cpu_check_extrapolated: [
         "cat slow.toml interference.toml > short.toml",
         "tidegate cpu check short.toml",
@@ -98,14 +98,14 @@ screens! {
         "tidegate cpu sim processor.toml --duration 1s",
         "tidegate cpu sim overload.toml --duration 1h",
     ];
-    /// A job of `urgent` arrives while `other` executes; interference takes 9 ms at once and then a
-    /// quarter of the time.
+    /// A job of `urgent` arrives while `other` executes; interference takes 9 ms immediately and
+    /// then a quarter of the time.
     cpu_sim_disturbed: [
         "tidegate cpu check disturbed.toml",
         "tidegate cpu sim disturbed.toml --duration 10s",
         "tidegate cpu sim disturbed.toml --duration 10s --disturb random",
         "tidegate cpu sim disturbed.toml --duration 10s --disturb never",
-        // Between the two, a third task that must not be blocked.
+        // A third task, with a priority between the two, must not be blocked.
         "(sed 's/priority = 2/priority = 3/' disturbed.toml; cat third.toml) > three.toml",
         "tidegate cpu sim three.toml --duration 10s",
     ];

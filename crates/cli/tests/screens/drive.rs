@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the screens of `tidegate drive` stay as they are: lists, pictures, imports, comparisons
-//! and replays. Method: snapshots.
+//! Goal: the screens of `tidegate drive` stay as they are: lists, plots, imports, comparisons and
+//! replays. Method: snapshots.
 
 use crate::screens;
 
@@ -28,7 +28,7 @@ screens! {
         "cat d.svg",
         "tidegate drive show sizes.drive.toml --svg t.svg",
         "cat t.svg",
-        // The picture must be a new file.
+        // The plot must go to a new file.
         "tidegate drive show d.drive.toml --svg t.svg",
     ];
     drive_import_faults: [
@@ -45,7 +45,7 @@ screens! {
         "tidegate drive import disk -o o.toml",
         "test ! -e o.toml",
     ];
-    /// A data sheet gives tables to plan with, and a proof from them is weak.
+    /// A data sheet gives tables for planning, and a proof from them is weak.
     drive_make: [
         "tidegate drive make --seek-track 0.5ms --seek-average 8.5ms --seek-full 18ms --rpm 7200 \
          --rate 110MB/s --write-seek-extra 1ms --size 128KiB,1MiB --name nas -o nas.drive.toml",
@@ -53,7 +53,8 @@ screens! {
         "printf '%s\n' 'drive = \"nas.drive.toml\"' '[[task]]' 'name = \"camera\"' 'count = 8' \
          'period = \"1s\"' 'size = \"1MiB\"' 'op = \"write\"' > nas.workload.toml",
         "tidegate check nas.workload.toml",
-        // Never over an existing file, and never from figures that contradict each other.
+        // An existing file is never overwritten, and figures that contradict each other are
+        // refused.
         "tidegate drive make --seek-track 0.5ms --seek-average 8.5ms --seek-full 18ms --rpm 7200 \
          --rate 110MB/s --name nas -o nas.drive.toml",
         "tidegate drive make --seek-track 0.5ms --seek-average 18ms --seek-full 8.5ms --rpm 7200 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: built-in drives are listed, pictures are well-formed, and imported disks are accurate.
+//! Goal: built-in drives are listed, plots are well-formed, and imported disks are accurate.
 //! Method: the JSON and SVG outputs are parsed and compared with known figures.
 
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn every_built_in_drive_is_listed_and_shown() {
     }
 }
 
-/// Returns the names of tags in their order, with `/` before closing tags.
+/// Returns the names of the tags in order, with `/` before closing tags.
 fn tags(xml: &str) -> Vec<String> {
     let parts = xml.split('<').skip(1);
     let parts = parts.filter(|part| !part.starts_with('?') && !part.contains("/>"));
@@ -48,7 +48,8 @@ fn pictures_are_well_formed() {
     }
 }
 
-/// Returns the files of real disks; `None`, with a reason, if there are none.
+/// Returns the folder with files of real disks; `None`, after printing the reason, if there are
+/// none.
 fn real_drives() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("TIDEGATE_DRIVE_DATA").map_or(beside, PathBuf::from);
@@ -60,8 +61,8 @@ fn real_drives() -> Option<PathBuf> {
     None
 }
 
-/// Goal: an imported disk is as close to the measured one as in the simulator that its files were
-/// written for, with known demerit figures.
+/// Goal: an imported disk is as close to the measured one as in the simulator for which its files
+/// were written, with known demerit figures.
 #[test]
 fn imported_disks_are_as_true_as_in_the_simulator_they_come_from() {
     let Some(drives) = real_drives() else { return };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: each figure of a text stands in the JSON of the same command. Method: every number of the
-//! text is read with its unit, and searched for among the numbers of the object; the object's
-//! `answer` is left out, because it repeats the text.
+//! Goal: each figure in a text also appears in the JSON of the same command. Method: every number
+//! of the text is read with its unit, and searched for among the numbers of the object; the
+//! object's `answer` is left out, because it repeats the text.
 
 use serde_json::Value;
 use tidegate_analysis::assess;
@@ -20,7 +20,7 @@ use crate::{folder, run};
 /// A width at which no column is left out and no line is wrapped.
 const WIDE: &str = "10000";
 
-/// Commands whose texts are compared, each with options that its JSON needs too.
+/// Commands to compare, each with the options that its JSON needs too.
 const COMMANDS: &[&str] = &[
     "tidegate check inline.toml",
     "tidegate check doubts.toml",
@@ -46,7 +46,7 @@ const COMMANDS: &[&str] = &[
     "tidegate cpu conformance",
 ];
 
-/// Words before or after a number that is no figure of the result, and the reasons.
+/// Words before or after a number that is not a figure of the result, with the reasons.
 const NO_FIGURES: &[(&str, &str)] = &[
     ("b(", "an argument of the table"),
     ("drain(", "an argument of the table"),
@@ -65,7 +65,7 @@ const NO_FIGURES: &[(&str, &str)] = &[
     ("--", "an option"),
 ];
 
-/// Labels of lines without figures of their own, and the reasons.
+/// Labels of lines without figures of their own, with the reasons.
 const NO_FIGURES_UNDER: &[(&str, &str)] = &[
     ("Drained", "the drain table, read at deadlines that never change"),
     ("Rotation", "the measured turn, whose key is in another unit"),
@@ -75,11 +75,11 @@ const NO_FIGURES_UNDER: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Copy)]
 struct Figure {
     value: f64,
-    /// The value of a 1 in the last digit.
+    /// The value of one unit in the last digit.
     last: f64,
 }
 
-/// Returns the factors by which a figure with this unit stands in JSON.
+/// Returns the factors between a figure with this unit and its form in the JSON.
 fn factors(unit: &str) -> &'static [f64] {
     match unit {
         "us" => &[1e3],
@@ -93,14 +93,14 @@ fn factors(unit: &str) -> &'static [f64] {
         "GiB" => &[1_073_741_824.0],
         "ms" | "MB" | "MB/s" => &[1e6],
         "GB" => &[1e9],
-        // The parts of a sum in MiB.
+        // These are parts of a sum in MiB.
         "for" => &[1.0, 1_048_576.0],
-        // Also "ns" and "B".
+        // This includes "ns" and "B".
         _ => &[1.0],
     }
 }
 
-/// Returns the numbers of a line that are figures, each with its text.
+/// Returns the numbers on a line that are figures, with the text before each.
 fn figures(line: &str) -> Vec<(String, Vec<Figure>)> {
     let line: Vec<char> = line.chars().collect();
     let mut found = Vec::new();
@@ -131,7 +131,7 @@ fn figures(line: &str) -> Vec<(String, Vec<Figure>)> {
         }
         let digits = text.replace(',', "");
         let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
-        // A version has several points.
+        // A version number has several points and is not a figure.
         let Ok(value) = digits.parse::<f64>() else { continue };
         let last = 10f64.powi(-i32::try_from(decimals).unwrap());
         let of = |factor: &f64| Figure { value: value * factor, last: last * factor };
@@ -144,8 +144,8 @@ fn exact(count: usize) -> f64 {
     u32::try_from(count).expect("a list on a screen is short").into()
 }
 
-/// Collects the numbers of an object, and what follows from them by counting, by sums over a list,
-/// and by differences of two values beside each other.
+/// Collects the numbers of an object, and those that follow from them by counting, by sums over a
+/// list, and by differences of two neighbouring values.
 fn collect(value: &Value, known: &mut Vec<f64>) {
     match value {
         Value::Number(number) => known.extend(number.as_f64()),
@@ -171,16 +171,16 @@ fn collect(value: &Value, known: &mut Vec<f64>) {
         Value::Object(object) => {
             let values = object.iter().filter(|(key, _)| *key != "answer").map(|(_, it)| it);
             values.clone().for_each(|it| collect(it, known));
-            // Real time and best effort together.
+            // The sum of real time and best effort.
             let rates = object.values().filter_map(|it| it["throughput_bytes_per_s"].as_f64());
             known.push(rates.sum());
-            // The N of a probability of 1 in N.
+            // The N in a probability of 1 in N.
             for (key, whole) in [("exceedance_ppt_max", 1e12), ("miss_ppb_max", 1e9)] {
                 known
                     .extend(object.get(key).and_then(Value::as_f64).map(|it| (whole / it).floor()));
             }
-            // Columns of a table of batches: the time for each request, and how many times faster
-            // the median batch is than its requests one at a time.
+            // Columns of a table of batches: the time per request, and the speed-up of the median
+            // batch over its requests one at a time.
             let list = |key| object.get(key).and_then(Value::as_array).into_iter().flatten();
             for (index, ns) in list("ns_max").filter_map(Value::as_f64).enumerate() {
                 known.push((ns / exact(index + 1)).floor());
@@ -206,7 +206,7 @@ fn missing_in(object: &Value, text: &str) -> Vec<String> {
     collect(object, &mut known);
     let is_known = |it: &Figure| known.iter().any(|known| (known - it.value).abs() <= it.last);
     let has_figures = |line: &str| !NO_FIGURES_UNDER.iter().any(|it| line.starts_with(it.0));
-    // The ticks of a chart are no figures: those beside it, and those in the line below it.
+    // The ticks of a chart are not figures: neither those beside it nor those in the line below it.
     let is_axis = |before: &str, line: &str| line.contains(['┤', '└']) || before.contains('└');
     let before = std::iter::once("").chain(text.lines());
     let figures = before
@@ -217,9 +217,9 @@ fn missing_in(object: &Value, text: &str) -> Vec<String> {
     missing.map(|((figure, _), line)| format!("{figure} of: {line}")).collect()
 }
 
-/// Goal: each figure of `run`'s text stands in its JSON too. Method: the times of a real run differ
-/// from run to run, so a simulation with made-up times of host and device is reported as text and
-/// as JSON.
+/// Goal: each figure in the text of `run` also appears in its JSON. Method: the times of a real run
+/// differ from run to run, so a simulation with invented times of host and device is reported as
+/// text and as JSON.
 #[test]
 fn each_figure_of_a_run_stands_in_the_json() {
     let text = std::fs::read_to_string("tests/screens/files/inline.toml").unwrap();

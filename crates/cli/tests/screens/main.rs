@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no screen changes unnoticed. Method: snapshots of every screen of `tidegate`, at 40,
-//! 80 and 120 columns, with its exit code.
+//! Goal: no screen changes unnoticed. Method: snapshots of every screen of `tidegate`, at 40, 80
+//! and 120 columns, with its exit code.
 //!
 //! No line may be wider than its terminal (`widths`). Each test is a name and the lines that a user
-//! types. `sh` runs them in a new copy of `files`, beside the built-in drives and workloads. The
-//! snapshot `../snapshots/NAME.snap` shows each line, its standard output, its standard error and an
-//! exit code other than 0; it shows a line three times if the screen depends on the width. Only
-//! `measured` depends on this machine: drives are simulated in virtual time.
+//! types. `sh` runs them in a new copy of `files`, which also contains the built-in drives and
+//! workloads. The snapshot `../snapshots/NAME.snap` shows each line, its standard output, its
+//! standard error, and its exit code unless that is 0. If the screen depends on the width, the
+//! snapshot shows the line three times. Only `measured` depends on the host, because all other
+//! drives are simulated in virtual time.
 //!
 //! `values`, `simulated` and `drives` compare the output for programs with independent figures.
 //!
@@ -42,7 +43,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tidegate");
 
-/// The widths at which each screen is taken.
+/// The widths, in columns, at which each screen is taken.
 const COLUMNS: [&str; 3] = ["40", "80", "120"];
 
 /// Defines a test for each name, which compares the output of its lines with its snapshot.
@@ -58,7 +59,7 @@ macro_rules! screens {
 
 use screens;
 
-/// Compares what the lines print with the snapshot of this name.
+/// Compares the output of the lines with the snapshot called `name`.
 fn compare(name: &str, lines: &[&str]) {
     compare_in(name, lines, &folders());
 }
@@ -70,7 +71,7 @@ fn folders() -> [TempDir; 3] {
 
 /// Makes a folder with a copy of `files`, and the built-in drives and workloads.
 ///
-/// Its path has the same length on every machine, because screens are wrapped before [`redacted`]
+/// The folder's path always has the same length, because screens are wrapped before [`redacted`]
 /// replaces it.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the screens of measurements and runs on this machine stay as they are. Method: snapshots
-//! in which each figure is `#`; plots and lines about the host are left out. If the build output
+//! Goal: the screens of measurements and runs stay as they are. Method: snapshots in which each
+//! figure is `#`; plots and lines about the host are left out. If the folder of the build output
 //! has no direct I/O, the test of `profile` and `run` prints the reason and passes.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::{COLUMNS, assert_snapshot, folder, run};
 /// A width at which no line is wrapped.
 const WIDE: &str = "10000";
 
-/// Labels of lines that appear only on some machines.
+/// Labels of lines that appear only on some hosts.
 const OF_THE_HOST: [&str; 14] = [
     "Doubt",
     "Drained",
@@ -29,14 +29,14 @@ const OF_THE_HOST: [&str; 14] = [
     "Usable for a contract:",
 ];
 
-/// Words that appear only on some machines.
+/// Words that appear only on some hosts.
 const WORDS_OF_THE_HOST: [&str; 2] = ["EXCEEDED", "tolerated"];
 
 /// Runs a command line and returns it with its standard output, without figures; if it fails,
 /// prints the reason and returns `None`.
 fn printed(line: &str, folder: &Path) -> Option<String> {
     let output = run(line, folder, WIDE);
-    // A missed deadline is possible here.
+    // A deadline can be missed here.
     if output.status.code().is_none_or(|code| code > 1) {
         println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
         return None;
@@ -54,7 +54,7 @@ fn without_figures(line: &str) -> Option<String> {
     words.dedup_by(|word, before| *word == "#" && *before == "#");
     let is_of_figures = words.iter().all(|word| ["#", "%", "ms"].contains(word));
     let is_of_host = OF_THE_HOST.iter().any(|label| line.starts_with(&format!("{label:<12} ")));
-    // A deadline may be missed here.
+    // A deadline can be missed here.
     let is_answer = ["KEPT", "MISSED", "MEASURED"].iter().any(|word| line.contains(word));
     let is_left_out = is_of_figures || is_of_host || is_answer || !line.is_ascii();
     (!is_left_out).then(|| words.join(" ") + "\n")
@@ -74,9 +74,9 @@ fn measured_profile_and_run() {
     }
 }
 
-/// Goal: measured screens fit their terminal too. Method: they are taken at every width; their
-/// figures differ, so the test checks only the width of the lines, and that the first line is an
-/// answer.
+/// Goal: measured screens fit their terminal too. Method: they are taken at every width. Their
+/// figures differ from run to run, so the test checks only the width of the lines, and that the
+/// first line is an answer.
 #[test]
 fn measured_screens_fit() {
     let folder = folder();

@@ -16,7 +16,7 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 20 --seed 1 -o d.drive.toml",
         "sed '/^\\[mechanics/q' d.drive.toml",
         "grep '^\\[' d.drive.toml | uniq -c",
-        // Samples are not kept.
+        // The samples file is removed after the measurement.
         "ls d.drive.toml*",
         "tidegate drive show d.drive.toml",
         "tidegate drive compare d.drive.toml fujitsu-max3036rc",
@@ -36,11 +36,11 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 1 -o d.toml \
          --only batch,mixed --size 4KiB,128KiB",
         "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
-        // One of the mixed kinds: the costs are kept.
+        // One of the mixed kinds is measured again; the costs are kept.
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 9 -o d.toml --add \
          --only batch --size 4KiB",
         "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
-        // A third kind, and then all of them mixed.
+        // A third kind is added, then all kinds are mixed.
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 9 -o d.toml --add \
          --only batch --size 64KiB",
         "sed -n '/^how/p; /^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
@@ -52,7 +52,7 @@ screens! {
         "tidegate profile maxtor-atlas-10k-v --depth 3 --samples 4 --seed 1 -o e.toml \
          --size 1MiB --only batch,drain-adversary",
     ];
-    /// The command that a refused service suggests gives its drive file the longest flush.
+    /// A refused service suggests this command, which adds the longest flush to the drive file.
     profile_flush: [
         "tidegate profile nearline-7200 --depth 4 --samples 12 --seed 1 -o d.toml --only batch",
         "sed '/^flush_ns_max/d' d.toml > t && mv t d.toml",
@@ -83,7 +83,7 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 4 --seed 1 --only batch -o f.toml --resume",
     ];
     /// The drive file lists the options of all its rounds, even if the run that made some of them
-    /// left no drive file; it does not claim measurements that were not made.
+    /// wrote no drive file. It claims no measurements that were not made.
     profile_says_how: [
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 3 --seed 11 -o d.toml \
          --only batch,rotation --keep-samples > said",
@@ -100,8 +100,8 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 1 -o e.toml \
          --only batch,mixed,stripe > said",
         "grep ^how e.toml",
-        // Repeated options are measured only once, because the drive file can hold the result only
-        // once.
+        // Repeated options are measured only once, because the drive file has room for the result
+        // only once.
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 1 -o f.toml \
          --only batch --size 4KiB,4KiB --op read,read",
         "grep -c '^\\[\\[batch' f.toml",
@@ -159,8 +159,8 @@ screens! {
         "tidegate profile new.img --create 64KiB --size 128KiB",
         "test ! -e new.img",
     ];
-    /// A file with the output's name is not changed. No target exists, so the output is refused
-    /// before the target.
+    /// An existing file with the output's name is not changed. The target does not exist either,
+    /// which shows that the output is refused first.
     profile_outputs: [
         "printf '\\377 precious' > bytes && printf precious > text && ls -A > before",
         "tidegate profile disk.img -o bytes",

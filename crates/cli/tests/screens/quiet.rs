@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: `--quiet` prints the first line alone, for every command. Method: each line of the table is
-//! run with and without `--quiet`. The commands come from the help, so that none is left out.
+//! Goal: `--quiet` prints only the first line, for every command. Method: each line of the table is
+//! run with and without `--quiet`. The commands come from the help, so that none is forgotten.
 
 use std::path::Path;
 use std::process::Output;
@@ -11,8 +11,8 @@ use crate::{folders, run};
 /// A width at which no line is wrapped.
 const WIDE: &str = "10000";
 
-/// Each command with its lines, a preparation first where one is needed. The last line runs with and
-/// without `--quiet`.
+/// Each command with its lines. The earlier lines prepare the last one, which runs with and without
+/// `--quiet`.
 const QUIET: [(&str, &[&str]); 29] = [
     ("check", &["tidegate check tight.toml"]),
     ("verify", &["tidegate check inline.toml --certificate c.json", "tidegate verify c.json"]),
@@ -69,7 +69,7 @@ const ONE_LINE: [(&str, &str); 4] = [
     ),
 ];
 
-/// Commands that are not run here, and why.
+/// Commands that are not run here, with the reasons.
 const ELSEWHERE: [(&str, &str); 9] = [
     ("watch", "root and a disk: `make test-vm PART=watch` runs it with --quiet"),
     ("run", "needs direct I/O; its report is that of `sim`"),

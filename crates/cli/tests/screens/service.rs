@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the screens of `tidegate serve`, `ctl` and `top` stay as they are. Method: snapshots;
-//! nothing is served: `ctl` queries a listener of this test, which reads its replies from
+//! Goal: the screens of `tidegate serve`, `ctl` and `top` stay as they are. Method: snapshots.
+//! Nothing is served: `ctl` queries a listener of this test, which takes its replies from
 //! `files/services`.
 
 use std::cell::Cell;
@@ -33,7 +33,7 @@ screens! {
     serve_faults: [
         "sed '0,/size = \"4GiB\"/s//size = 7/' workloads/media.serve.toml > s.toml",
         "tidegate serve s.toml",
-        // The largest that fits is 27497236KiB.
+        // The largest size that fits is 27497236KiB.
         "sed 's/12GiB/27497237KiB/' workloads/media.serve.toml > s.toml",
         "tidegate serve s.toml",
         "sed 's/media.sock/a/; /^socket/a control = \"./a\"' workloads/media.serve.toml > s.toml",
@@ -94,8 +94,8 @@ fn ctl_tables() {
     compare_in("ctl_tables", &lines, &folders);
 }
 
-/// A server of `files/nbd.serve.toml` in the first of the folders, and a link to its socket in the
-/// others; it ends with the test.
+/// A server of `files/nbd.serve.toml` in the first folder, with a link to its socket in the others;
+/// it ends with the test.
 pub(crate) struct Serving(Child);
 
 impl Serving {
@@ -145,7 +145,7 @@ fn nbd_client() {
         "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --offset 1B --size 4KiB",
         "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --offset 8MiB --size 4KiB",
         "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' -o no/where",
-        // Times differ from run to run, and the rate is in kB/s on a busy machine.
+        // Times differ from run to run, and on a busy host the rate is in kB/s.
         "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --duration 100ms --depth 4 | \
          tr -s ' \\n' ' ' | sed -E 's/[0-9][0-9.,]*/N/g; s/NkB/NMB/'",
         "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --duration 100ms --op write \
@@ -161,7 +161,7 @@ fn nbd_client() {
     compare_in("nbd_client", &lines, &folders);
 }
 
-/// Goal: `serve --print` fails where `serve` would. Method: each case takes away something that the
+/// Goal: `serve --print` fails where `serve` would. Method: each case removes something that the
 /// server needs; printing and serving must end with the same error, and printing changes no file.
 #[test]
 fn printing_fails_where_serving_would() {
@@ -222,7 +222,7 @@ pub(crate) fn listen(folder: &Path, service: &str) {
     answers["distributions"] = both;
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // The client can close its end before it reads a reply.
+            // The client may close its end before it reads a reply.
             let _ = answer(&stream.unwrap(), &answers);
         }
     });
@@ -238,19 +238,19 @@ fn answer(stream: &UnixStream, answers: &Value) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The longest time in which the live view must end.
+/// The time limit for the live view to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts a command on a terminal that `script` provides, with this many columns.
+/// Starts a command on a terminal of this width, which `script` provides.
 fn start_on_terminal(command_line: &str, columns: &str, folder: &Path) -> Child {
     let line = format!(
         "exec script -qec 'stty cols {columns} rows 24; echo $$ > pid; exec {command_line}' log > shown"
     );
-    // Without input `script` ends at once.
+    // Without input, `script` would end immediately.
     command(&line, folder, columns).stdin(Stdio::piped()).spawn().unwrap()
 }
 
-/// Returns what was drawn: the text, with a space for each control sequence.
+/// Returns the text that was drawn, with a space for each control sequence.
 fn drawn(folder: &Path) -> String {
     let shown = std::fs::read(folder.join("shown")).unwrap_or_default();
     let shown = String::from_utf8_lossy(&shown).into_owned();
@@ -276,7 +276,7 @@ fn drawing_view(folder: &Path) -> Option<u32> {
     None
 }
 
-/// Waits until `is_so`; returns whether it was in time.
+/// Waits until `is_so` returns true; returns whether it did in time.
 fn within_patience(is_so: impl Fn() -> bool) -> bool {
     let at = Instant::now();
     while at.elapsed() < PATIENCE {
@@ -288,8 +288,8 @@ fn within_patience(is_so: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Returns a process's state and the ticks of processor time that it has used; `None` once it is
-/// gone.
+/// Returns a process's state and the ticks of processor time that it has used; `None` once the
+/// process is gone.
 fn state(pid: u32) -> Option<(char, u64)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit(") ").next()?.split(' ').collect();
@@ -297,8 +297,8 @@ fn state(pid: u32) -> Option<(char, u64)> {
     Some((fields[0].chars().next()?, ticks(11) + ticks(12)))
 }
 
-/// Waits for the end of a process; a zombie has ended too. Returns whether it ended, and the ticks of
-/// processor time that it was seen to use meanwhile.
+/// Waits for the end of a process; a zombie has ended too. Returns whether it ended, and the ticks
+/// of processor time that it used during the wait, as far as observed.
 fn ends(pid: u32) -> (bool, u64) {
     let first = state(pid).map_or(0, |(_, ticks)| ticks);
     let last = Cell::new(first);
@@ -310,12 +310,12 @@ fn ends(pid: u32) -> (bool, u64) {
     (has_ended, last.get() - first)
 }
 
-/// The most ticks of processor time, of 10 ms each, that a view may use to end.
+/// The largest number of ticks of processor time, of 10 ms each, that a view may use to end.
 const TICKS_MAX: u64 = 20;
 
-/// Goal: the live view ends when its terminal is gone, and on SIGTERM, and does not spin until then.
-/// Method: it is started on a terminal of `script`, which is then killed, or the view gets the
-/// signal; its processor time is counted.
+/// Goal: the live view ends when its terminal is gone, and on SIGTERM, and does not spin until
+/// then. Method: the view is started on a terminal of `script`; then `script` is killed, or the
+/// view gets the signal; the view's processor time is counted.
 #[test]
 fn live_view_ends_with_its_terminal_and_on_sigterm() {
     for is_terminal_killed in [true, false] {
@@ -347,7 +347,7 @@ fn live_view_ends_with_its_terminal_and_on_sigterm() {
     }
 }
 
-/// Goal: on a real terminal of 80 and of 40 columns the live view cuts no number. Method: each
+/// Goal: on a real terminal of 80 and of 40 columns the live view truncates no number. Method: each
 /// duration on the screen is one that the service reported, or the sum for its drive.
 #[test]
 fn live_view_cuts_no_number_on_a_terminal() {
@@ -371,8 +371,8 @@ fn live_view_cuts_no_number_on_a_terminal() {
     }
 }
 
-/// Goal: the progress of a simulation fits on one line of a terminal of 40 columns. Method: it is
-/// drawn there; a line that is too long would move on to the next.
+/// Goal: the progress of a simulation fits on one line of a terminal of 40 columns. Method: the bar
+/// is drawn on such a terminal; a line that is too long would wrap.
 #[test]
 fn progress_fits_on_a_narrow_terminal() {
     let lines = [
@@ -384,7 +384,7 @@ fn progress_fits_on_a_narrow_terminal() {
         let mut script = start_on_terminal(line, "40", folder.path());
         script.wait().unwrap();
         let text = drawn(folder.path());
-        // The result follows.
+        // The result comes after this word.
         let during = text.split("INCOMPLETE").next().unwrap_or_default();
         let bars: Vec<&str> = during.split(['\r', '\n']).filter(|it| it.contains(" %, ")).collect();
         if text.trim().is_empty() {

@@ -17,7 +17,7 @@ screens! {
         "tidegate sim recorded.toml --jobs 500",
         "tidegate sim recorded.toml --jobs 500 --model pseudo",
     ];
-    /// If the drive breaks the contract that a bound rests on, the screen says so and reports no
+    /// If the drive breaks a contract that a bound relies on, the screen says so and reports no
     /// defect; contracts that the drive keeps are not mentioned.
     sim_broken_contract: [
         "sed -n '/^\\[mechanics\\]/,$p' drives/fujitsu-max3036rc.drive.toml > mechanics",
@@ -27,8 +27,8 @@ screens! {
         "mv t d.drive.toml",
         "tidegate sim optimist.toml --jobs 300",
     ];
-    /// Periods that step, loads with `count`, streams and lifetimes; and a task without a period, to
-    /// which no policy promises anything.
+    /// This workload has periods that step, loads with `count`, streams and lifetimes, and a task
+    /// without a period, to which no policy promises anything.
     sim_sources: [
         "tidegate check sources.toml",
         "tidegate sim sources.toml --policy dqf,fifo --duration 5s",
@@ -43,7 +43,7 @@ screens! {
         "tidegate sim cheats.toml --policy mdn --jobs 50 --false-reports camera",
         "tidegate sim cheats.toml --policy mdn --jobs 50 --cheat backup",
     ];
-    /// A result is an addition to the screen; an existing file is never replaced.
+    /// A result file leaves the screen as it is; an existing file is never replaced.
     results: [
         "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --result r.json",
         "cut -c 1-70 r.json",
@@ -70,7 +70,7 @@ screens! {
         "tidegate profile fujitsu-max3036rc --plan --result q.json",
     ];
     plots: ["tidegate sim recorder.toml --policy noop,dqf --jobs 50 --plot | tail -n 48"];
-    /// A log of requests is an addition too; the rows beyond its limit are counted.
+    /// A log of requests leaves the screen as it is too; the rows beyond its limit are counted.
     request_logs: [
         "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --log r.csv",
         "head -n 3 r.csv",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: simulations keep proven bounds and are reproducible. Method: the JSON of simulations in
-//! virtual time.
+//! Goal: simulations keep proven bounds and are reproducible. Method: the JSON output of
+//! simulations in virtual time.
 
 use serde_json::Value;
 
 use crate::{folder, json_of, run};
 
-/// Runs a line in a new folder and returns its exit code and its object.
+/// Runs a line in a new folder; returns its exit code and its JSON object.
 fn ran(line: &str) -> (i32, Value) {
     json_of(line, folder().path())
 }
@@ -27,7 +27,7 @@ fn longest_ns(run: &Value) -> u64 {
 #[test]
 fn policies_stand_side_by_side_and_only_dqf_keeps_the_deadlines() {
     let (code, sim) = ran("tidegate sim recorder.toml --policy noop,fifo,dqf --jobs 200 --json");
-    // The baseline's misses do not decide.
+    // The baseline's misses do not affect the exit code.
     assert_eq!(code, 0);
     assert_eq!((sim["model"].as_str(), sim["seed"].as_u64()), (Some("pseudo"), Some(1)));
     let [noop, fifo, dqf] = sim["policies"].as_array().unwrap().as_slice() else { panic!("{sim}") };
@@ -42,8 +42,8 @@ fn policies_stand_side_by_side_and_only_dqf_keeps_the_deadlines() {
     assert!(dqf["best_effort"]["throughput_bytes_per_s"].as_u64() > Some(1_000_000));
 }
 
-/// Goal: the policies that promise every deadline decide the exit code; if none promises it, all
-/// policies decide.
+/// Goal: the policies that promise every deadline determine the exit code; if none promises that,
+/// all policies do.
 #[test]
 fn baselines_do_not_decide_unless_nothing_promises() {
     let folder = folder();
@@ -94,7 +94,7 @@ fn a_recorded_profile_is_simulated_within_its_bound() {
     assert!(mean(&worst["policies"][0]["tasks"][0]) > mean(task));
 }
 
-/// Contracts that the drive keeps are counted, even those that no bound rests on.
+/// Checks of contracts that the drive keeps are counted, even if no bound relies on the contract.
 #[test]
 fn contracts_are_watched() {
     let (_, sim) =
@@ -118,7 +118,8 @@ fn cheat_is_a_soft_task_and_is_not_believed() {
     }
 }
 
-/// The pseudo drive keeps the costs that a proof charges, with batches limited by cost or by count.
+/// The pseudo-disk keeps to the costs that a proof charges, with batches limited by cost or by
+/// count.
 #[test]
 fn bounds_by_cost_are_kept() {
     let (code, sim) = ran(
@@ -138,21 +139,21 @@ fn bounds_by_cost_are_kept() {
     assert_eq!(run["tasks"][0]["bound_ns"], 44_000_000);
 }
 
-/// Goal: the pseudo drive is an adversary for every policy. Method: on one workload, requests under
-/// `fifo` take b(1) of the largest request each, as its proof charges, and batches under `dqf` take
-/// the costs that its proof charges.
+/// Goal: the pseudo-disk is an adversary for every policy. Method: on one workload, each request
+/// under `fifo` takes b(1) of the largest request, as its proof charges, and batches under `dqf`
+/// take the costs that its proof charges.
 #[test]
 fn the_pseudo_disk_is_as_slow_as_the_proof_of_each_policy_allows() {
     let (_, sim) = ran("sed 's/# deadline/deadline/' cost.toml > w.toml
                         tidegate sim w.toml --policy fifo,dqf --jobs 20 --model pseudo --json");
     let [fifo, dqf] = [0, 1].map(|policy| longest_ns(&sim["policies"][policy]));
     assert_eq!(fifo, 5 * 30_000_000, "five at b(1), all at once");
-    // At most two batches by costs, instead of the table's 60 ms and more.
+    // At most two batches charged by cost, instead of the table's 60 ms and more.
     assert!((34_000_000..=44_000_000).contains(&dqf), "{dqf}");
 }
 
-/// Regulators hold requests back and change their class and their order: the policy after them is
-/// not blamed.
+/// Regulators hold requests back and change their class and order; the policy behind them must not
+/// be blamed for that.
 #[test]
 fn policies_behind_regulators_are_not_called_defective() {
     for file in ["interactive.toml", "detected.toml", "backlog.toml"] {
@@ -176,7 +177,8 @@ fn the_example_of_a_server_keeps_its_budget() {
     assert!(sim["runs"][0]["work"][0]["jobs"].as_u64() > Some(12_000));
 }
 
-/// At critical instants tasks respond as late as `cpu check` says, and at random instants no later.
+/// At critical instants tasks respond as late as `cpu check` predicts, and at random instants no
+/// later.
 #[test]
 fn blocking_and_interference_reach_the_bounds() {
     let disturbed = |when: &str| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: every command that an error or a note suggests works when it is pasted. Method: make the
-//! error, run the first suggestion as it is printed, and see that it gets further.
+//! Goal: every command that an error or a note suggests works when it is pasted. Method: cause the
+//! error, run the first suggestion as printed, and check that it gets further.
 
 use std::path::Path;
 use std::process::Output;
@@ -10,22 +10,22 @@ use crate::{COLUMNS, folder, run};
 
 /// The effect that a suggestion must have.
 enum Then {
-    /// It exits with this code.
+    /// The command exits with this code.
     Exits(i32),
-    /// It exits with 0, and then this command exits with the code.
+    /// The command exits with 0, and then this other command exits with the code.
     Allows(&'static str, i32),
-    /// Its error is another one, with this text.
+    /// The command fails with another error, which contains this text.
     Says(&'static str),
-    /// It serves until it is stopped, and then exits with 0.
+    /// The command serves until it is stopped, and then exits with 0.
     Serves,
-    /// With these options, which make it short and its files small, it exits with this code. Nothing
-    /// is tested if this machine's files have no direct I/O.
+    /// With these options, which make the command short and its files small, it exits with this
+    /// code. Without direct I/O in the test's folder, nothing is tested.
     Short(&'static str, i32),
 }
 
 use Then::{Allows, Exits, Says, Serves, Short};
 
-/// Lines that make the error; the last one prints the suggestion.
+/// Lines that cause the error; the last one prints the suggestion.
 struct Case {
     name: &'static str,
     lines: &'static [&'static str],
@@ -35,7 +35,7 @@ struct Case {
 const CASES: &[Case] = &[
     Case {
         name: "an interrupted measurement, which is a no, says how to go on",
-        // On a busy machine the time can be over before the first sample.
+        // On a busy host, the time can run out before the first sample.
         lines: &["for i in 1 2 3 4 5 6 7 8 9; do \
                   tidegate profile fujitsu-max3036rc --depth 4 --samples 300 --seed 1 --only batch \
                   -o x.drive.toml --time-limit 1ms; code=$?; \
@@ -246,8 +246,8 @@ const CASES: &[Case] = &[
     Case { name: "a live view in a script", lines: &["tidegate top good.ctl"], then: Exits(0) },
 ];
 
-/// Source files that suggest commands: the number of lines that do, and the tests of these commands
-/// or the reason why they need none.
+/// Source files that suggest commands: the number of lines with a suggestion, and the tests of
+/// these commands or the reason why they need none.
 const SOURCES: &[(&str, usize, &str)] = &[
     ("attach/src/error.rs", 1, "needs root: `tests/commands/attach.rs` detaches by name"),
     ("cli/src/attach.rs", 3, "a detach or an undo, which `attach_faults` and `attach_made` run"),
@@ -312,7 +312,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("watch/src/learned_file.rs", 1, "names commands"),
 ];
 
-/// Calls that suggest the reader's own command with changes: the file, the number of calls, and the
+/// Calls that suggest the user's own command with changes: the file, the number of calls, and the
 /// tests.
 const CHANGED: &[(&str, usize, &str)] = &[
     ("cli/src/check.rs", 2, "doubts in full, of a workload and of a serve file"),
@@ -323,7 +323,7 @@ const CHANGED: &[(&str, usize, &str)] = &[
     ("cli/src/sim.rs", 1, "doubts of a simulation in full"),
 ];
 
-/// Goal: no new suggestion is forgotten. Method: the lines of the sources that contain a command are
+/// Goal: no new suggestion is forgotten. Method: the source lines that contain a command are
 /// counted; a new one needs a case above, or a reason here.
 #[test]
 fn every_suggestion_in_the_sources_is_listed() {
@@ -354,8 +354,8 @@ fn assert_listed(listed: &[(&str, usize, &str)], is_one: impl Fn(&str) -> bool) 
     assert_eq!(found, listed, "list each suggestion in {}, with its test", file!());
 }
 
-/// Counts, for each source file below `folder`, the lines for which `is_one` holds; comments, tests
-/// and help are left out.
+/// Counts, for each source file below `folder`, the lines for which `is_one` returns true;
+/// comments, tests and help are left out.
 fn count_in(
     folder: &Path,
     crates: &Path,
@@ -388,13 +388,13 @@ fn count_in(
 fn said(output: &Output) -> String {
     let text = [output.stdout.as_slice(), b"\n", output.stderr.as_slice()].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
-    // A shell joins lines behind a backslash.
+    // A shell joins two lines at a backslash.
     let mut lines = text.split("\\\n");
     let first = lines.next().unwrap_or_default().to_owned();
     lines.fold(first, |text, line| text + line.trim_start())
 }
 
-/// Returns the first command that a text suggests: a line `To do` or `More`, or a span in
+/// Returns the first command that a text suggests: a line labelled `To do` or `More`, or a span in
 /// backquotes that does more than name a file.
 fn suggestion(text: &str) -> Option<&str> {
     let labelled = |line: &'_ str| {
@@ -410,8 +410,7 @@ fn suggestion(text: &str) -> Option<&str> {
     lines.chain(spans).map(str::trim).next()
 }
 
-/// Returns a line that starts a server, stops it as soon as it is ready, and ends with its exit
-/// code.
+/// Returns a line that starts a server, stops it once it is ready, and ends with its exit code.
 fn served(command: &str) -> String {
     format!(
         "{command} > served & server=$!; \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Screens of `tidegate tune`, on a machine that is laid out in a folder.
+//! Screens of `tidegate tune`, on a machine that is represented by a folder.
 
 use crate::screens;
 
@@ -22,7 +22,7 @@ screens! {
         "echo bfq > machine/sys/class/block/sda/queue/scheduler",
         "tidegate tune sda --root machine --status",
         "tidegate tune sda --root machine --status --json",
-        // The disk cannot be tuned any more, and another program is in the real-time class.
+        // The disk can no longer be tuned, and another program is in the real-time class.
         "echo mq-deadline > machine/sys/class/block/sda/queue/scheduler",
         "echo host-managed > machine/sys/class/block/sda/queue/zoned",
         "mkdir -p machine/proc/77 && echo 8196 > machine/proc/77/io_priority",

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::{folder, json_of};
 
-/// Defines a test for each name: each line prints an object with these values, by their pointers,
-/// and ends with that exit code.
+/// Defines a test for each name: each line must print an object with these values at their JSON
+/// pointers, and exit with this code.
 macro_rules! values {
     ($($(#[$attribute:meta])* $name:ident: [$($line:expr, $code:expr, $values:tt;)*];)*) => {$(
         $(#[$attribute])*
@@ -29,7 +29,8 @@ fn has_values(line: &str, code: i32, values: &Value, (found_code, object): &(i32
 
 values! {
     check: [
-        // One at a time, two tasks: one in flight, one behind it, 2 b(1).
+        // With one request at a time and two tasks: one request in flight and one behind it, 2
+        // b(1).
         "tidegate check inline.toml --json", 0, {
             "/verdict": "proven",
             "/tasks/0/bounds/tight_ns": 10_000_000,
@@ -44,11 +45,11 @@ values! {
         };
         "tidegate check inline.toml --policy noop --json", 1, {
             "/verdict": "not_applicable",
-            // The policy forms no batches.
+            // This policy forms no batches.
             "/batch": null,
             "/tasks/0/response_ns_max": null,
         };
-        // One batch of best effort in flight, and the next one filled up: 2 b(3).
+        // One batch of best effort in flight, and the next one filled with best effort: 2 b(3).
         "tidegate check best-effort.toml --json", 0, {
             "/best_effort_fill": 3,
             "/tasks/0/bounds/min_period_ns": null,
@@ -66,8 +67,8 @@ values! {
         };
     ];
     check_soft_promises_stand_beside_the_verdict: [
-        // Either of two tasks can lead the batch that is late; each batch exceeds the p99.9 of
-        // 10,000 samples with a probability of slightly more than 0.2 %.
+        // Either of two tasks can lead a late batch; each batch exceeds the p99.9 of 10,000 samples
+        // with a probability of slightly more than 0.2 %.
         "tidegate check soft.toml --batch 2 --json", 1, {
             "/verdict": "not_proven",
             "/tasks/0/soft/0/quantile_ppm": 999_000,
@@ -76,20 +77,21 @@ values! {
             "/tasks/0/soft/0/meets_deadline": true,
             "/tasks/0/soft/0/miss_ppb_max": 4_277_128,
         };
-        // Without samples there is no soft guarantee.
+        // Without samples there is no soft bound.
         "sed '/samples/d' soft.drive.toml > t && mv t soft.drive.toml && \
          tidegate check soft.toml --json", 1, {
             "/tasks/0/soft": [],
         };
     ];
     check_requests_that_differ_are_charged_their_own_cost: [
-        // Two batches, A = 10 us each, 1 us twice and 10 us; from the larger table b(1) + b(2).
+        // Two batches, A = 10 us each, plus requests of 1 us, 1 us and 10 us; from the larger
+        // table, b(1) + b(2).
         "tidegate check sizes.toml --batch 3 --json", 0, {
             "/tasks/0/bounds/mixed_ns": 32_000,
             "/tasks/0/bounds/tight_ns": 50_000,
             "/tasks/0/bound_used": "mixed",
         };
-        // A limit that never cuts: 2 A + C, and no bound by count is valid.
+        // With a limit that never cuts a batch: 2 A + C, and no bound by count is valid.
         "sed 's/# batch_cost/batch_cost/' cost.toml > limit.toml && \
          tidegate check limit.toml --json", 0, {
             "/verdict": "proven",
@@ -98,12 +100,12 @@ values! {
             "/tasks/0/bounds/tight_ns": null,
             "/tasks/0/bound_used": "mixed",
         };
-        // The write forms a batch of its own: one read is in flight, and two reads, the write and
-        // the last read make three more batches, so 4 A + C.
+        // The write forms a separate batch: one read is in flight, and two reads, the write and the
+        // last read make three more batches, so 4 A + C.
         "sed 's/24ms/20ms/' limit.toml > cuts.toml && tidegate check cuts.toml --json", 0, {
             "/tasks/0/response_ns_max": 64_000_000,
         };
-        // 2 A + 2 F stays below the period of 200 ms: best effort gets the rest.
+        // 2 A + 2 F is below the period of 200 ms, so the remaining time is left for best effort.
         "sed 's/24ms/100ms/; s/# best_effort/[[best_effort]]/; s/# load//' limit.toml > load.toml && \
          tidegate check load.toml --json", 0, {
             "/verdict": "proven",
@@ -124,8 +126,8 @@ values! {
         };
     ];
     cpu_check: [
-        // The demand of both tasks in 6 ms, the second's deadline. Ceil: 2 + 2 * 1; refined: 2 + 1
-        // + min(1, 2); hyperbolic: 2 + 1/4 * (6 + 4 - 1).
+        // The demand of both tasks in 6 ms, the second task's deadline. Ceil: 2 + 2 * 1; refined: 2
+        // + 1 + min(1, 2); hyperbolic: 2 + 1/4 * (6 + 4 - 1).
         "tidegate cpu check processor.toml --json", 0, {
             "/verdict": "proven",
             "/tasks/1/response_ns_max": 3_000_000,
@@ -141,7 +143,7 @@ values! {
          tidegate cpu check over.toml --json", 1, {
             "/tasks/2/response_ns_max": null,
         };
-        // The bound is the deadline: the time left before it is not known.
+        // The bound equals the deadline, because the time left before it is not known.
         "sed 's/# edf/[cpu]\\nscheduling = \"edf\"/' edf.toml > edf && \
          tidegate cpu check edf --json", 0, {
             "/tasks/0/response_ns_max": 4_000_000,
@@ -149,8 +151,8 @@ values! {
             "/limited_by": null,
         };
     ];
-    /// With the line of the profile, R = 1 + 0.4 + 0.1 R. With its points, R = 1 + 0.5. A margin is
-    /// added to either.
+    /// With the profile's line, R = 1 + 0.4 + 0.1 R. With its points, R = 1 + 0.5. A margin is
+    /// added to both.
     cpu_check_interference_counts_above_every_task: [
         "cat processor.toml interference.toml > w.toml && tidegate cpu check w.toml --json", 0, {
             "/tasks/0/response_ns_max": 1_555_556,
@@ -183,7 +185,7 @@ values! {
             "/disk/verdict": "not_proven",
             "/cpu/verdict": "proven",
         };
-        // The proof of the processor alone does not need the disk.
+        // A proof of the processor alone does not need the disk.
         "tidegate cpu check cpu.toml --json", 0, {};
         "cat tight.toml overload.toml > none.toml && tidegate check none.toml --json", 1, {
             "/verdict": "not_proven",
@@ -199,7 +201,8 @@ values! {
         };
     ];
     cpu_check_corrected_servers_are_tasks_and_posix_ones_are_not: [
-        // One period until the budget is replenished, 18 ms of execution, and the delay by task 1.
+        // One period until the budget is replenished, 18 ms of execution, and the delay that task 1
+        // causes.
         "cat table-6.1.toml events.toml > w.toml && tidegate cpu check w.toml --json", 0, {
             "/verdict": "proven",
             "/tasks/1/response_ns_max": 99_000_000,
@@ -208,7 +211,7 @@ values! {
             "/servers/0/response_ns_max": 30_000_000,
             "/work/0/response_ns_max": 78_000_000,
         };
-        // Tasks above the server meet their deadlines.
+        // The tasks above the server meet their deadlines.
         "sed 's/kind = \"sporadic\"/kind = \"posix-sporadic\"/' w.toml > posix.toml && \
          tidegate cpu check posix.toml --json", 1, {
             "/verdict": "not_applicable",
@@ -240,14 +243,14 @@ values! {
         "tidegate cpu sim overload.toml --duration 1h --json", 1, {
             "/runs/0/end": "overloaded",
         };
-        // A switch delays the first chunk of the budget but not the second, which follows at once:
-        // a window then holds more than the budget, which is correct.
+        // A switch delays the first chunk of the budget but not the second, which follows
+        // immediately. A window then contains more than the budget, which is correct.
         "tidegate cpu sim switch.toml --duration 100ms --json", 0, {
             "/runs/0/servers/0/executed_in_period_ns_max": 5_000_000,
         };
     ];
-    /// Blocking and interference at their worst: 2 + 4 + 9 + 5 = 20 ms for `urgent`, and the least
-    /// R = 30 + 2 + 9 + R / 4 for `other`, 54.7 ms.
+    /// Blocking and interference at their worst: 2 + 4 + 9 + 5 = 20 ms for `urgent`, and the
+    /// smallest R = 30 + 2 + 9 + R / 4 for `other`, 54.7 ms.
     cpu_sim_blocking_and_interference: [
         "tidegate cpu check disturbed.toml --json", 0, {
             "/tasks/0/response_ns_max": 20_000_000,
@@ -261,8 +264,8 @@ values! {
             "/runs/0/stolen_ns": 0,
         };
     ];
-    /// Seeks over 100 cylinders: the line 1 + 9 (d - 1) / 98 ms; the mean d is 33.33 over seeks
-    /// that move, and one in a hundred does not: 3.96 ms.
+    /// Seeks over 100 cylinders follow the line 1 + 9 (d - 1) / 98 ms. The mean d is 33.33 over
+    /// seeks that move, and one in a hundred does not: 3.96 ms.
     drive_figures: [
         "tidegate drive import disk -o d.drive.toml > said && \
          tidegate drive show d.drive.toml --json", 0, {

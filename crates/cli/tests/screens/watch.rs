@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Screens of `tidegate watch` that need neither root nor a disk; the others are in
+//! Screens of `tidegate watch` that need neither root nor a disk; the other screens are in
 //! `src/watch/tests.rs`.
 
 use crate::screens;

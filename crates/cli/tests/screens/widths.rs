@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: no screen is wider than its terminal. Method: every line of every snapshot is measured.
 
-/// Whether a line of a command's output may be wider.
+/// Tells whether a line of a command's output may be wider than its terminal.
 type IsExcused = fn(&str, &str) -> bool;
 
-/// Lines that may be wider than the terminal: the reason, and which lines of which command.
+/// Lines that may be wider than the terminal: the reason, and a function that identifies these
+/// lines by command and text.
 const EXCEPTIONS: [(&str, IsExcused); 6] = [
     ("another program wrote it", |command, _| !command.starts_with("tidegate ")),
     ("a program reads it", |command, _| command.contains(" --json") || command.contains(" | ")),
@@ -19,7 +20,7 @@ const EXCEPTIONS: [(&str, IsExcused); 6] = [
     ("a word that no line holds", |_, line| line.split_whitespace().count() == 1),
 ];
 
-/// Fails if a line of what a command printed is wider than `columns` without a reason.
+/// Fails if a line of a command's output is wider than `columns` without a reason.
 pub(crate) fn assert_fits(command: &str, screen: &str, columns: &str) {
     let width: usize = columns.parse().unwrap();
     let is_excused = |line: &&str| EXCEPTIONS.iter().any(|(_, holds)| holds(command, line));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: with the host's time in the proof, the bound holds where the client sees it: at the socket.
-//! Method: a tenant that keeps its contract beside a flood, on a drive that always takes its longest
-//! time, so the bound is only some milliseconds longer than the responses.
+//! Goal: with the host's time in the proof, the bound holds at the socket, where the client sees
+//! it. Method: a client that keeps its contract beside a flood, on a drive that always takes its
+//! longest time, so that the bound is only some milliseconds longer than the responses.
 //!
-//! A machine that stalls for longer than the serve file says breaks a premise, not the bound. So a
-//! thread on each processor, more urgent than the service, measures how long the machine delays
-//! even such a thread; the service may exceed its bound by at most that delay. Of several rounds,
-//! the one with the quietest machine is judged. The canary is a server that is stopped during its
-//! reads.
+//! A host that stalls for longer than the serve file states breaks a premise, not the bound. So a
+//! thread on each processor, with a higher priority than the service, measures how long the host
+//! delays even such a thread; responses may exceed the bound by at most that delay. Of several
+//! rounds, the one with the least delay is judged. The canary is a server that is stopped during
+//! its reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,8 +23,8 @@ use crate::common::Folder;
 use crate::nbd::Client;
 use crate::server::Server;
 
-/// The host may take 3 ms of the bound. The priority is above that of other tests' services, so only
-/// the probes are more urgent.
+/// The host's time is 3 ms of the bound. The priority is above that of other tests' services, so
+/// only the probes have a higher one.
 const SERVE: &str = "simulate = \"slow.drive.toml\"\ncontrol = \"s.ctl\"\n\
     host = { release = \"1ms\", submit = \"500us\", complete = \"500us\", reply = \"1ms\" }\n\
     thread = { priority = 60 }\n\
@@ -35,7 +35,7 @@ const SERVE: &str = "simulate = \"slow.drive.toml\"\ncontrol = \"s.ctl\"\n\
 /// The priority of the probes.
 const PROBE_PRIORITY: u8 = 61;
 
-/// Returns a drive whose batches of 1 to 4 take 2.0 to 2.3 ms at all places.
+/// Returns a drive whose batches of 1 to 4 requests take 2.0 to 2.3 ms at all places.
 fn drive() -> String {
     let times = "ns_max = [2000000, 2100000, 2200000, 2300000]";
     let family = |places| format!("{{ places = \"{places}\", {times} }}");
@@ -46,24 +46,24 @@ fn drive() -> String {
     )
 }
 
-/// The number of rounds, and the tenant's reads in each.
+/// The number of rounds, and the number of reads in each.
 const ROUNDS: usize = 2;
 const READS: usize = 24;
 const READ_INTERVAL: Duration = Duration::from_ms(45);
 
-/// The connections of the flood, and the requests of each that are always outstanding.
+/// The number of the flood's connections, and the number of requests that each keeps outstanding.
 const CONNECTIONS: usize = 16;
 const OUTSTANDING: usize = 64;
 
-/// The interval of the probes, and the window over which their delays are summed, which is longer
-/// than the bound.
+/// The interval of the probes, and the length of the windows over which their delays are summed,
+/// which is longer than the bound.
 const PROBE_INTERVAL: Duration = Duration::from_us(250);
 const WINDOW: Duration = Duration::from_ms(20);
 
 /// The shortest time of a batch.
 const BATCH_MIN: Duration = Duration::from_ms(2);
 
-/// For how long the canary stops the server.
+/// The time for which the canary stops the server.
 const STOPPED: Duration = Duration::from_ms(30);
 
 /// The figures of one round.
@@ -71,19 +71,19 @@ const STOPPED: Duration = Duration::from_ms(30);
 struct Round {
     bound: Duration,
     at_socket: Duration,
-    /// The largest delay of urgent threads by the machine.
+    /// The largest delay of threads above the service's priority, caused by the host.
     late: Duration,
 }
 
 impl Round {
-    /// Returns whether the longest response exceeds the bound by more than the machine's delay.
+    /// Returns whether the longest response exceeds the bound by more than the host's delay.
     fn is_too_late(self) -> bool {
         self.at_socket > self.bound + self.late
     }
 }
 
-/// Measures until `is_over` how late this processor wakes an urgent thread; returns the delays of
-/// more than 0.1 ms. `None` without the permission.
+/// Measures until `is_over` how late this processor wakes a thread of high priority; returns the
+/// delays of more than 0.1 ms. `None` without the permission.
 fn probe(cpu: u32, clock: Clock, is_over: &AtomicBool) -> Option<Vec<(Time, Duration)>> {
     Affinity::of_cpus(&[cpu])?.apply(None).ok()?;
     Scheduling::fifo(PROBE_PRIORITY).apply(None).ok()?;
@@ -93,14 +93,14 @@ fn probe(cpu: u32, clock: Clock, is_over: &AtomicBool) -> Option<Vec<(Time, Dura
         clock.sleep_until(due);
         let delay = clock.now().since(due);
         if delay > Duration::from_us(100) {
-            // The machine may have stopped up to an interval before the probe was due.
+            // The host may have stalled up to one interval before the probe was due.
             late.push((due, delay + PROBE_INTERVAL));
         }
     }
     Some(late)
 }
 
-/// Returns the largest sum of delays that begin within one window.
+/// Returns the largest sum of the delays that begin within one window.
 fn longest(mut late: Vec<(Time, Duration)>) -> Duration {
     late.sort_unstable();
     let sum = |first: usize| {
@@ -124,8 +124,9 @@ fn flood(server: &Server, is_over: &AtomicBool) {
     }
 }
 
-/// Reads as the contract allows; returns the longest response, which contains the wait of this
-/// ordinary thread for a processor. `is_stopped`: stops the server during each read.
+/// Reads at the rate that the contract allows; returns the longest response, including the time for
+/// which this ordinary thread waits for a processor. If `is_stopped`, the server is stopped during
+/// each read.
 fn keep(server: &Server, clock: Clock, is_stopped: bool) -> Duration {
     let mut client = Client::connect(&server.socket(), "keeper").unwrap();
     let mut slowest = Duration::ZERO;
@@ -145,8 +146,9 @@ fn keep(server: &Server, clock: Clock, is_stopped: bool) -> Duration {
     slowest
 }
 
-/// Runs one round; returns its figures. `None`, after printing the reason, if no server can be started
-/// or the machine cannot be measured. `is_stopped`: the server is stopped during each read.
+/// Runs one round; returns its figures. Returns `None`, after printing the reason, if no server can
+/// be started or the host cannot be measured. If `is_stopped`, the server is stopped during each
+/// read.
 fn round(folder: &Folder, is_stopped: bool) -> Option<Round> {
     let server = Server::start(folder, SERVE, &[])?;
     let (clock, is_over) = (Clock::start(), AtomicBool::new(false));
@@ -176,7 +178,7 @@ fn round(folder: &Folder, is_stopped: bool) -> Option<Round> {
     assert!(at_socket > BATCH_MIN, "{keeper}");
     // Even a server that the canary stops most of the time serves the flood between the reads.
     assert!(flooder["requests"].as_u64().unwrap() > READS as u64, "{flooder}");
-    // The figure at the disk contains requests beyond the contract; the figure at the socket does
+    // The figure at the disk includes requests beyond the contract; the figure at the socket does
     // not.
     assert!(at_socket >= at_disk || keeper["beyond"] != 0, "{keeper}");
     assert_eq!(server.stop().0, Some(0));
@@ -199,7 +201,7 @@ fn a_flood_beside_a_contract_keeps_the_bound_at_the_socket() {
     }
     let quietest = rounds.into_iter().min_by_key(|round| round.late).expect("there are rounds");
     assert!(!quietest.is_too_late(), "{quietest:?}");
-    // A busy machine may stop the server only between its reads.
+    // On a busy host, the canary may stop the server only between its reads.
     let is_noticed = (0..ROUNDS).any(|_| {
         let Some(canary) = round(&folder, true) else { return true };
         canary.bound + canary.late >= STOPPED || canary.is_too_late()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no client ends the service, exhausts it, or delays others. Method: each attack runs
-//! beside a tenant with a contract. The tenant's guarantee must stand, and the server must stay
-//! within the memory limit that it printed.
+//! Goal: no client ends the service, exhausts it, or delays others. Method: each attack runs beside
+//! a client with a contract. The client's guarantee must hold, and the server must stay within the
+//! memory limit that it printed.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -27,17 +27,18 @@ const SERVE: &str = "simulate = \"fujitsu-max3036rc\"\ncontrol = \"s.ctl\"\n\
 const FAST: &str = "simulate = \"sata-ssd\"\n\
     [[export]]\nname = \"rest\"\nsize = \"64MiB\"\nbest_effort = true\n";
 
-/// The largest number of log lines of a server under attack.
+/// The largest number of lines that a server under attack may log.
 const LINES_MAX: usize = 1_000;
 
-/// The length of the attacks that repeat, in tests that always run and in the one that is ignored.
+/// The length of the repeated attacks, in tests that always run (`SHORT`) and in the ignored test
+/// (`FULL`).
 const SHORT: Duration = Duration::from_secs(2);
 const FULL: Duration = Duration::from_secs(30);
 
 /// The limit on the descriptors of a server under attack.
 const DESCRIPTORS: &str = "1024";
 
-/// Connects; tries again if the server closed the connection in favour of one of the attacker's.
+/// Connects; retries if the server closed the connection in favour of one of the attacker's.
 fn connected(server: &Server, export: &str) -> Client {
     let mut client = None;
     let is_in = until(|| {
@@ -57,7 +58,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Runs an attack beside a tenant that keeps its contract; checks what the server promises.
+/// Runs an attack beside a client that keeps its contract, and checks the server's promises.
 fn beside_a_tenant(attack: impl FnOnce(&Folder, &Server)) {
     let folder = Folder::new();
     if !Server::is_possible(&folder, SERVE, &["prlimit"]) {
@@ -103,12 +104,12 @@ fn beside_a_tenant(attack: impl FnOnce(&Folder, &Server)) {
         limit >> 10,
         said.lines().count(),
     );
-    // The lateness of this machine is explained, as `docs/reference/service.md` says.
+    // Lateness of the host explains the excess, as `docs/reference/service.md` says.
     assert_eq!(camera["unexplained"], Value::from(0), "{camera}\n{said}");
     assert!(peak < limit, "{peak} KiB, but at most {limit} KiB was printed");
     assert!(said.lines().count() < LINES_MAX, "{} lines", said.lines().count());
     assert!(!said.contains('\u{1b}'), "{said}");
-    // The export serves others at once.
+    // The export serves other clients immediately.
     assert_eq!(connected(&server, "rest").write(0, &[1; 4096], true).unwrap(), 0);
     assert_eq!(server.stop().0, Some(0));
 }
@@ -144,14 +145,16 @@ fn clients_that_ask_for_much_and_never_read() {
         let let_in = |export| Client::connect(&server.socket(), export).ok();
         let mut clients: Vec<Client> = exports.take(200).filter_map(let_in).collect();
         assert_eq!(clients.len(), 32);
-        // Written by hand: a client that reads would keep memory for the data.
+        // The request is written by hand, because a client that reads would keep memory for the
+        // data.
         let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
         read.extend([0; 20]);
         read.extend((32_u32 << 20).to_be_bytes());
         for client in &mut clients {
             client.inner().stream_mut().write_all(&read.repeat(64)).unwrap();
         }
-        // Each of them is closed after its time, and the export is free for others.
+        // Each of these connections is closed after its time limit, and the export is free for
+        // others.
         drop(connected(server, "rest"));
         assert!(server.said().contains("or take its replies, in time"), "{}", server.said());
     });
@@ -180,7 +183,7 @@ fn say_nothing(server: &Server, time: Duration, held: usize) {
 
 #[test]
 fn clients_that_say_nothing() {
-    // The attacker has a limit of descriptors too.
+    // The attacker's descriptors are limited too.
     beside_a_tenant(|_, server| say_nothing(server, SHORT, 400));
 }
 
@@ -201,7 +204,7 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
         let mut half = connect();
         half.inner().stream_mut().write_all(&wire::REQUEST_MAGIC.to_be_bytes()).unwrap();
         assert!(half.is_closed_after(&[]), "half a header is closed after its time");
-        // A write whose payload never comes.
+        // This write's payload never arrives.
         let mut write = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
         write.extend([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
         assert!(connect().is_closed_after(&write));
@@ -214,7 +217,8 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
             let mut stream = raw(&server.socket()).unwrap();
             let _ = stream.write_all(bytes);
         }
-        // The server does not interpret the cookie of a request, so two requests may have the same.
+        // The server does not interpret the cookie of a request, so two requests can have the same
+        // one.
         let mut twice = connect();
         let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
         read.extend([0, 0, 0, 0].into_iter().chain([0xff; 8]).chain([0; 10]).chain([2, 0]));
@@ -225,7 +229,7 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
             stream.read_exact(&mut reply).unwrap();
             assert_eq!((&reply[4..8], &reply[8..16]), (&[0; 4][..], &[0xff; 8][..]));
         }
-        // Requests that are wrong in themselves are refused one by one.
+        // Requests that are wrong in themselves are refused individually.
         let structured = Dialect { is_structured: true, ..Dialect::default() };
         let mut client = Client::speaking(&server.socket(), "rest", structured).unwrap();
         for offset in [u64::MAX, 64 << 20, 1] {
@@ -236,8 +240,7 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
     });
 }
 
-/// Goal: a large request is served completely in every dialect, although it is carried out in
-/// pieces.
+/// Goal: a large request is served completely in every dialect, although it is executed in pieces.
 #[test]
 fn a_large_request_is_carried_out_piece_by_piece() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: common clients work. Method: run each NBD client as people use it.
+//! Goal: common clients work. Method: run each NBD client as its users do.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use crate::server::{Server, done, has, tool};
 const SCRATCH: &str = "simulate = \"sata-ssd\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"16MiB\"\nbest_effort = true\n";
 
-/// Returns bytes that all differ from their neighbours.
+/// Returns data in which every word differs from its neighbours.
 fn data(bytes: u32) -> Vec<u8> {
     (0..bytes / 4).flat_map(|word| (word.wrapping_mul(2_654_435_761)).to_le_bytes()).collect()
 }
@@ -30,7 +30,7 @@ fn qemu_img_converts_and_compares() {
     done("qemu-img", &["compare", "-f", "raw", "-F", "raw", &image, &uri]);
     done("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", &uri, &back]);
     done("qemu-img", &["compare", "-f", "raw", "-F", "qcow2", &image, &back]);
-    // Canary: a changed byte is found.
+    // Canary: the comparison finds a changed byte.
     done("qemu-io", &["-f", "raw", "-c", "write -P 1 8192 512", &uri]);
     assert_eq!(tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", &image, &uri]).0, Some(1));
     assert_eq!(server.stop().0, Some(0));
@@ -63,7 +63,7 @@ fn fio_verifies_what_it_wrote() {
     let uri = format!("--uri={}", server.uri("scratch"));
     let job = ["--name=job", "--ioengine=nbd", &uri, "--rw=randwrite", "--bs=4k,4k", "--size=4M"];
     let more = ["--iodepth=16", "--verify=crc32c", "--fsync=64", "--verify_fatal=1"];
-    // Writes no files into the folder where the test was started.
+    // These options keep fio from writing files into the folder where the test was started.
     let quiet = ["--verify_state_save=0", "--output-format=terse"];
     done("fio", &[&job[..], &more, &quiet].concat());
     let (code, said) = server.stop();
@@ -71,12 +71,12 @@ fn fio_verifies_what_it_wrote() {
     assert!(said.contains("scratch: ") && !said.contains("failed"), "{said}");
 }
 
-/// Returns a port that is free now.
+/// Returns a port that is currently free.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Serves the folder's serve file; returns when clients can connect at the port.
+/// Serves the folder's serve file; returns once clients can connect at the port.
 fn begin_at(folder: &Folder, port: u16) -> Server {
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
     let mut command = folder.command(&["serve", "s.toml"]);
@@ -133,7 +133,7 @@ fn certify(folder: &Path, name: &str, template: &str) {
     done("certtool", &[&["--generate-certificate"], &signer[..], &made].concat());
 }
 
-/// Creates an authority that certified a server at 127.0.0.1 and a client.
+/// Creates an authority with certificates for a server at 127.0.0.1 and a client.
 fn authority(folder: &Folder, name: &str) -> PathBuf {
     let folder = folder.path().join(name);
     std::fs::create_dir(&folder).unwrap();
@@ -157,7 +157,7 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
     let clients = ["certified", "bare", "foreign"].map(|name| folder.path().join(name));
     for (client, authority) in clients.iter().zip([Some(&ours), None, Some(&theirs)]) {
         std::fs::create_dir(client).unwrap();
-        // All of them trust the server: it is the server that refuses.
+        // All clients trust the server, so a refusal comes from the server.
         std::fs::copy(ours.join("ca-cert.pem"), client.join("ca-cert.pem")).unwrap();
         for (authority, file) in authority.iter().flat_map(|authority| {
             ["client-cert.pem", "client-key.pem"].map(|file| (authority, file))
@@ -181,7 +181,7 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
         assert_ne!(code, Some(0), "{refused}: {said}");
     }
     assert_eq!(tool("nbdinfo", &[&certified]).0, Some(0));
-    // The memory that was printed includes the threads that encrypt.
+    // The printed memory limit includes the threads that encrypt.
     let copied = tool("nbdcopy", &["--connections=16", "--requests=64", &certified, "null:"]);
     assert_eq!(copied.0, Some(0), "{}", copied.2);
     let (peak, limit) = server.memory_kib_and_limit();
@@ -190,7 +190,8 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
     assert_eq!(server.stop().0, Some(0));
 }
 
-/// Goal: the service manager can pass the socket, which it creates, listens on and removes.
+/// Goal: the service manager can pass the socket, which the manager creates, listens on and
+/// removes.
 #[test]
 fn a_socket_may_come_from_the_service_manager() {
     let folder = Folder::new();
@@ -200,7 +201,8 @@ fn a_socket_may_come_from_the_service_manager() {
     let path = folder.path().join("s.sock");
     let listener = UnixListener::bind(&path).unwrap();
     let program = env!("CARGO_BIN_EXE_tidegate");
-    // Like systemd: descriptor 3, and the id of the process that gets it.
+    // As with systemd, the socket is descriptor 3, and the environment names the process that gets
+    // it.
     let begin = format!(
         "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1; exec '{program}' serve s.toml"
     );

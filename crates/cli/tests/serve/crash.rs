@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: durable data survives servers that end during work. Method: servers are stopped, killed,
-//! or left by their clients.
+//! Goal: durable data survives servers that end during work. Method: servers are stopped or killed,
+//! and clients disconnect.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::server::{PATIENCE, Server, image, until};
 
 const BLOCK: usize = 4096;
 
-/// The number of blocks of each of the four writers.
+/// The number of blocks that each of the four writers uses.
 const BLOCKS: u64 = 512;
 
 const WRITERS: u64 = 4;
@@ -37,7 +37,7 @@ fn write_until_killed(socket: &Path, writer: u64) -> Vec<u64> {
         match client.write((first + block) * BLOCK as u64, &data, is_durable) {
             Ok(0) if is_durable => durable[place] = stamp,
             Ok(0) => written.push((place, stamp)),
-            // Refused or gone: the write was not acknowledged.
+            // The write was refused or the server is gone, so the write was not acknowledged.
             _ => break,
         }
         if stamp % 16 == 0 {
@@ -50,7 +50,7 @@ fn write_until_killed(socket: &Path, writer: u64) -> Vec<u64> {
     durable
 }
 
-/// Returns how many blocks hold neither their durable stamp nor a later one.
+/// Returns the number of blocks that contain neither their durable stamp nor a later one.
 fn lost(socket: &Path, writer: u64, durable: &[u64]) -> usize {
     let export = if writer < 2 { "first" } else { "second" };
     let mut client = Client::connect(socket, export).unwrap();
@@ -92,7 +92,7 @@ fn what_was_durable_is_there_after_a_kill_under_load() {
             promised_count += durable.iter().filter(|&&stamp| stamp > 0).count();
         }
         server.kill();
-        // The next round uses stamps from the start again.
+        // The next round starts with the first stamps again.
         image(&folder, "disk.img", 8).expect("it could be created before");
     }
     assert!(promised_count > 100, "only {promised_count} blocks were promised anything");
@@ -107,7 +107,7 @@ const SLOW_SERVE: &str = "simulate = \"slow.drive.toml\"\nstore = \"store.img\"\
     [[export]]\nname = \"a\"\nsize = \"1MiB\"\nbest_effort = true\n\
     [[export]]\nname = \"b\"\nsize = \"1MiB\"\nbest_effort = true\n";
 
-/// Returns the number of that export's requests that were read and are not completed.
+/// Returns the number of that export's requests that were read and have not completed.
 fn outstanding(folder: &Folder, export: usize) -> u64 {
     let (_, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
     seen["exports"][export]["outstanding"].as_u64().unwrap_or(0)
@@ -119,7 +119,7 @@ fn the_end_answers_what_is_outstanding() {
     folder.file("slow.drive.toml", SLOW);
     let Some(server) = Server::start(&folder, SLOW_SERVE, &[]) else { return };
     let mut client = Client::connect(&server.socket(), "a").unwrap();
-    // So many that some are outstanding however late this machine checks.
+    // There are so many requests that some are outstanding however late this test checks.
     for block in 0..40 {
         client.ask_write(block, block * 4096, &[u8::try_from(block).unwrap() + 1; 4096], true);
     }
@@ -137,7 +137,7 @@ fn the_end_answers_what_is_outstanding() {
     }
     let (code, said) = server.ended();
     assert_eq!(code, Some(0), "{said}");
-    // Earlier ones were completed before.
+    // Earlier requests had already been completed.
     assert!(answered.len() as u64 >= waiting, "{} of {waiting}\n{said}", answered.len());
     let store = std::fs::read(folder.path().join("store.img")).unwrap();
     for block in answered {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: `tidegate ctl` and `tidegate top` query and control a service. Method: the binary, on a
+//! Goal: `tidegate ctl` and `tidegate top` query and control a service. Method: the binary, with a
 //! running service.
 
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ fn start(folder: &Folder, programs: &[&str]) -> Option<(Server, u16)> {
 fn a_service_is_asked_and_told_and_stopped() {
     let folder = Folder::new();
     let Some((server, port)) = start(&folder, &[]) else { return };
-    // The serve file leads to the socket; the socket's path works too.
+    // The serve file names the socket; the socket's path is accepted too.
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "status"]);
     let is_degraded = stdout.contains("DEGRADED");
     assert_eq!(code, i32::from(is_degraded), "{stdout}{stderr}");
@@ -91,8 +91,8 @@ fn exports_come_and_go() {
     }
     // A server with contracts does not offer trim.
     assert_ne!(tool("nbdinfo", &["--can", "trim", &server.uri("rest")]).0, Some(0));
-    // An export that was added to the serve file since, by its name; its deadline is shorter than
-    // any drive can meet.
+    // This export was added to the serve file later, and is named; its deadline is shorter than any
+    // drive can meet.
     let greedy = keys.replace("second", "greedy").replace("\"300ms\"", "\"50us\"");
     let port = port.to_string();
     folder.file("s.toml", &format!("{}[[export]]\n{greedy}", SERVE.replace("PORT", &port)));
@@ -115,8 +115,8 @@ fn exports_come_and_go() {
     assert_eq!(names(), ["camera", "rest"]);
 }
 
-/// Goal: the live view restores the terminal however it ends. Method: `script` makes a terminal;
-/// its last bytes leave the alternate screen and show the cursor.
+/// Goal: the live view restores the terminal however the view ends. Method: `script` provides a
+/// terminal; the last bytes sent to it must leave the alternate screen and show the cursor.
 #[test]
 fn the_live_view_gives_the_terminal_back() {
     let folder = Folder::new();
@@ -132,11 +132,11 @@ fn the_live_view_gives_the_terminal_back() {
     drop(server);
 }
 
-/// Returns what `tidegate top` printed until these keys or a signal.
+/// Returns the output of `tidegate top` until these keys or a signal end it.
 fn viewed(folder: &Path, keys: &[u8], is_signal: bool) -> String {
     let program = env!("CARGO_BIN_EXE_tidegate");
     let how = if is_signal {
-        // A shell redirects a background command's input unless told otherwise.
+        // A shell redirects the input of a background command unless told otherwise.
         format!(
             "exec 3<&0; '{program}' top s.ctl <&3 & \
              until [ -e seen ]; do sleep 0.1; done; kill -TERM $!; wait; rm seen"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate serve` refuses wrong serve files, and clients find the exports. Method: the
-//! binary and clients.
+//! binary and common clients.
 
 use std::fs;
 use std::os::unix::net::UnixDatagram;
@@ -57,8 +57,8 @@ const CHANGING: &str = "simulate = \"fujitsu-max3036rc\"\ncontrol = \"s.ctl\"\n\
     [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nbest_effort = true\n\
     [[export]]\nname = \"old\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// Goal: SIGHUP brings the exports in line with the file, one by one, and reports what it leaves
-/// unchanged. Method: a file with changes of each kind, then a faulty one; the log is read as a
+/// Goal: SIGHUP makes the exports match the file, one by one, and reports the changes that have no
+/// effect. Method: a file with changes of each kind, then a faulty one; the log is parsed as a
 /// program would.
 #[test]
 fn a_changed_file_is_read_again_on_sighup() {
@@ -109,7 +109,7 @@ fn a_changed_file_is_read_again_on_sighup() {
     assert!(!of_old.read(0, 4096).is_ok_and(|it| it.is_ok()));
     let mut late = Client::connect(&server.socket(), "late").unwrap();
     assert_eq!(late.write(0, &[1; 4096], true).unwrap(), 0);
-    // A restart would place an export that is written first where the data of `camera` is.
+    // A restart would place an export that comes first in the file where the data of `camera` is.
     let first = "[[export]]\nname = \"first\"\nsize = \"1MiB\"\nbest_effort = true\n[[export]]";
     folder.file("s.toml", &changed.replacen("[[export]]", first, 1));
     server.signal("-HUP");
@@ -122,7 +122,7 @@ fn a_changed_file_is_read_again_on_sighup() {
     server.signal("-HUP");
     server.wait_for("refusal", || server_said(&folder, "reload: nothing has changed"));
     assert_eq!(of_rest.read(0, 4096).unwrap(), Ok(vec![7; 4096]));
-    // A reload that changes nothing does not affect what the next reload removes.
+    // A reload that changes nothing does not affect which exports the next reload removes.
     let without =
         changed.replace("[[export]]\nname = \"rest\"\nsize = \"8MiB\"\nbest_effort = true\n", "");
     let bad = "[[export]]\nname = \"bad\"\noffset = \"0B\"\nsize = \"1MiB\"\nbest_effort = true\n";
@@ -148,7 +148,7 @@ fn a_changed_file_is_read_again_on_sighup() {
     assert!(at("RELOADING=1") < at("READY=1\nSTATUS=reload: admitted"), "{heard}");
 }
 
-/// Returns whether the server's log contains this.
+/// Returns whether the server's log contains `what`.
 fn server_said(folder: &Folder, what: &str) -> bool {
     fs::read_to_string(folder.path().join("log")).is_ok_and(|log| log.contains(what))
 }
@@ -159,7 +159,7 @@ fn a_file_holds_what_clients_wrote_to_its_parts() {
     let text = "backing = \"disk.img\"\n\
         [[export]]\nname = \"first\"\nsize = \"1MiB\"\nbest_effort = true\n\
         [[export]]\nname = \"second\"\nsize = \"1MiB\"\nbest_effort = true\nweight = 3\n";
-    // If the build output has no direct I/O, the server reports that and ends.
+    // If the folder of the build output has no direct I/O, the server reports that and ends.
     let Some(image) = image(&folder, "disk.img", 2) else { return };
     let Some(server) = Server::start(&folder, text, &["nbdcopy"]) else { return };
     let data = folder.path().join("in.img");
@@ -188,8 +188,8 @@ fn a_socket_in_use_is_refused_and_one_that_was_left_is_not() {
     assert!(!socket.exists(), "a stopped server leaves no socket");
 }
 
-/// Goal: no mistake in a serve file costs the user a file; each is reported as wrong input, with
-/// the reason.
+/// Goal: no mistake in a serve file costs the user a file; each mistake is reported as wrong input,
+/// with the reason.
 #[test]
 fn only_sockets_are_removed_for_a_socket() {
     let folder = Folder::new();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a service survives drives that fail, hang and vanish, and a log that nobody reads. Method:
-//! faults are injected below and beside a server.
+//! Goal: a service survives drives that fail, hang and vanish, and a log that is not read. Method:
+//! faults are injected into the drive and the log of a server.
 //!
-//! The drive is a file in user space (`nbdfuse`) whose data another nbdkit keeps in memory: its
-//! filter `error` fails the requests that a control file selects, SIGSTOP makes it hang, SIGKILL
-//! makes it vanish.
+//! The drive is a file in user space (`nbdfuse`) that another nbdkit keeps in memory: its filter
+//! `error` fails the requests that a control file selects, SIGSTOP makes the drive hang, and
+//! SIGKILL makes it vanish.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -16,7 +16,7 @@ use crate::server::{PATIENCE, Server, has, tool, until, uri};
 const EIO: u32 = 5;
 const ENOSPC: u32 = 28;
 
-/// A file whose drive can be made to fail; it is removed with its processes when the test ends.
+/// A file on a drive that can be made to fail; it is removed with its processes when the test ends.
 pub(crate) struct Frail {
     inner: Child,
     fuse: Child,
@@ -25,7 +25,7 @@ pub(crate) struct Frail {
 }
 
 impl Frail {
-    /// Creates `disk.img` of 32 MiB in that folder; `None`, after printing the reason, if that is
+    /// Creates `disk.img` of 32 MiB in `folder`; `None`, after printing the reason, if that is
     /// impossible.
     pub(crate) fn make(folder: &Folder, error: &str) -> Option<Self> {
         let has_fuse = std::fs::File::options().write(true).open("/dev/fuse").is_ok();
@@ -69,8 +69,8 @@ impl Frail {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
-    /// Makes the drive hang. One thread takes the signal and stops the others, so until it has run
-    /// they could still serve a request.
+    /// Makes the drive hang. One thread handles the signal and stops the others, so until it has
+    /// run they can still serve a request.
     fn hang(&self) {
         self.signal("-STOP");
         assert!(until(|| self.is_stopped()), "the drive goes on");
@@ -88,7 +88,7 @@ impl Frail {
 
 impl Drop for Frail {
     fn drop(&mut self) {
-        // A hanging drive would keep its file busy.
+        // A hanging drive would keep its file in use.
         let _ = Command::new("kill").args(["-CONT", &self.inner.id().to_string()]).status();
         let _ = self.inner.kill();
         let _ = Command::new("fusermount3").args(["-u", "-z"]).arg(&self.file).status();
@@ -115,7 +115,7 @@ fn a_drive_that_fails_is_said_and_nothing_acknowledged_is_lost() {
         assert_eq!(a.write(0, &[1; 4096], true).unwrap(), 0);
         assert_eq!(b.write(0, &[2; 4096], false).unwrap(), 0);
         drive.fail(true);
-        // The kernel turns ENOSPC from FUSE into either of these.
+        // The kernel converts ENOSPC from FUSE to either of these errors.
         let failed = [EIO, ENOSPC];
         assert!(failed.contains(&a.write(0, &[3; 4096], false).unwrap()), "{number}");
         assert_eq!(a.read(0, 4096).unwrap(), Err(number));
@@ -131,7 +131,7 @@ fn a_drive_that_fails_is_said_and_nothing_acknowledged_is_lost() {
         assert_eq!(code, Some(0), "{said}");
         let line = "export `a`: a read of 4096 bytes at 0: the device reported: ";
         assert!(said.contains(line), "{said}");
-        // The message asks for this restart.
+        // The error message recommends this restart.
         let Some(server) = Server::start(&folder, STORE, &[]) else { panic!("it served before") };
         let mut a = client(&server, "a");
         assert_eq!(a.read(0, 4096).unwrap().unwrap(), vec![1; 4096]);
@@ -148,7 +148,7 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     drive.hang();
     a.ask_write(1, 0, &[1; 4096], true);
     assert!(until(|| server.said().contains("requests in flight for 5")), "{}", server.said());
-    // The control socket still works, and the service takes requests.
+    // The control socket still works, and the service still accepts requests.
     let (_, status) = folder.json(&["ctl", "s.ctl", "statistics"]);
     assert_eq!(status["drive"]["stalls"], 1, "{status}");
     b.ask_write(2, 0, &[2; 4096], true);
@@ -172,7 +172,7 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     }
 }
 
-/// Returns a server with this standard error.
+/// Starts a server with `log` as its standard error.
 fn with_log(folder: &Folder, log: Stdio) -> Option<Server> {
     const SERVE: &str = "simulate = \"slow.drive.toml\"\ncontrol = \"s.ctl\"\n\
         [[export]]\nname = \"a\"\nsize = \"1MiB\"\nbest_effort = true\n";
@@ -188,8 +188,8 @@ fn with_log(folder: &Folder, log: Stdio) -> Option<Server> {
     is_possible.then(|| Server::spawn(folder, &mut command))
 }
 
-/// Goal: a blocked log stops nothing. Method: a drive that exceeds its table each time, so that the
-/// service logs messages while it runs, and its results at the end.
+/// Goal: a blocked log does not stop the service. Method: a drive that always exceeds its table, so
+/// that the service logs messages while it runs, and its results at the end.
 #[test]
 fn a_log_that_takes_nothing_stops_nobody() {
     let full = || Stdio::from(std::fs::File::options().write(true).open("/dev/full").unwrap());
@@ -205,7 +205,7 @@ fn a_log_that_takes_nothing_stops_nobody() {
             assert_eq!(client.write(block * 4096, &[1; 4096], true).unwrap(), 0);
         }
         std::fs::remove_file(folder.path().join("s.ctl")).unwrap();
-        // The socket is created again, although the message cannot be written.
+        // The socket is created again, although the message about it cannot be written.
         assert!(until(|| folder.path().join("s.ctl").exists()), "not within {PATIENCE:?}");
         let (code, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
         assert_eq!((code, &seen["exports"][0]["requests"]), (0, &50.into()));
@@ -214,7 +214,7 @@ fn a_log_that_takes_nothing_stops_nobody() {
     }
 }
 
-/// Fills the pipe until it accepts nothing more.
+/// Fills the pipe until it accepts no more data.
 fn fill(pipe: &mut std::io::PipeWriter) {
     use std::io::Write;
 

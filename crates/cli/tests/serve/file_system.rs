@@ -18,7 +18,7 @@ use crate::server::{Server, done, has, image, path_with_sbin, tool, until};
 const SERVE: &str = "backing = \"disk.img\"\n\
     [[export]]\nname = \"root\"\nsize = \"48MiB\"\nbest_effort = true\n";
 
-/// The number of files: as many as there is room for.
+/// The number of files, for all of which there is room.
 const FILES: u32 = 500;
 
 /// The layers from an export to a mounted file system; removed on drop, even after a failure.
@@ -30,7 +30,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// Presents the export as a file.
+    /// Presents the export as a file, through FUSE.
     fn file(folder: &Folder, server: &Server) -> Option<Self> {
         let path = |name: &str| folder.path().join(name);
         let (file, mount) = (path("export.img"), path("mnt"));
@@ -50,8 +50,8 @@ impl Mounted {
         Some(mounted)
     }
 
-    /// Presents the file as a block device, which programs that write less than a block at a time
-    /// need. `None` if there is no loop device.
+    /// Presents the file as a block device, which programs need that write less than a block at a
+    /// time. `None` if there is no loop device.
     fn attach(&mut self) -> Option<String> {
         let (code, device, stderr) =
             tool("losetup", &["--find", "--show", &self.file.display().to_string()]);
@@ -90,7 +90,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Returns the content of the file with that number.
+/// Returns the content of the file with this number.
 fn content(number: u32) -> Vec<u8> {
     (0..6000 + number % 7 * 3000).flat_map(|word| (word ^ number << 16).to_le_bytes()).collect()
 }
@@ -99,7 +99,7 @@ fn name(number: u32) -> String {
     format!("{number:04}")
 }
 
-/// Writes files until that fails; returns how many were durable by then.
+/// Writes files until a write fails; returns the number of files that were durable by then.
 fn write_until_killed(folder: &Path) -> u32 {
     for number in 0..FILES {
         let write = || -> std::io::Result<()> {
@@ -137,7 +137,7 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
     }
     let durable = std::thread::scope(|scope| {
         let writer = scope.spawn(|| write_until_killed(&mounted.folder));
-        // Under load: some files exist, others will follow.
+        // The server is killed under load: some files exist, others will follow.
         until(|| mounted.folder.join(name(10)).exists() || writer.is_finished());
         std::thread::sleep(Duration::from_millis(50));
         server.kill();
@@ -148,7 +148,7 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
     let server = Server::start(&folder, SERVE, &[]).expect("it served before");
     let mut mounted = Mounted::file(&folder, &server).expect("it was mounted before");
     let device = mounted.attach().expect("a loop device existed before");
-    // The journal is replayed; then nothing must be left to repair.
+    // The journal is replayed; after that nothing must be left to repair.
     let (code, said, stderr) = tool("e2fsck", &["-fy", &device]);
     assert!(code == Some(0) || code == Some(1), "{said}{stderr}{}", server.said());
     let (code, said, stderr) = tool("e2fsck", &["-fn", &device]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: many connections use bounded memory and do not block others. Method: a thousand
-//! connections in sequence, and as many as allowed at once.
+//! connections in sequence, and the largest allowed number at the same time.
 
 use crate::common::Folder;
 use crate::nbd::Client;
@@ -9,20 +9,20 @@ use crate::server::{Server, until};
 const SERVE: &str = "simulate = \"sata-ssd\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// The largest growth of memory from the hundredth connection to the thousandth: less than a
-/// hundredth of what one connection uses while it is open.
+/// The largest growth of memory from the hundredth connection to the thousandth, which is less than
+/// a hundredth of the memory that one open connection uses.
 const GROWTH_KIB_MAX: u64 = 8 << 10;
 
-/// The largest memory of a server without connections. The allocator reserves more memory
-/// than it uses, and reserved memory is locked: 1 GiB, which takes seconds at each start, unless
-/// the allocator was compiled to reserve less.
+/// The largest memory of a server without connections. The allocator reserves more memory than it
+/// uses, and reserved memory is locked. Unless the allocator was compiled to reserve less, this is
+/// 1 GiB, which takes seconds at each start.
 const AT_FIRST_KIB_MAX: u64 = 512 << 10;
 
-/// Connects, writes and reads a little, and disconnects, this many times.
+/// Connects, writes and reads a little, and disconnects, `count` times.
 fn come_and_go(server: &Server, count: usize) {
     for round in 0..count {
         let mut client = None;
-        // Earlier connections can still be counted.
+        // Connections that have just been closed may still be counted.
         assert!(until(|| {
             client = Client::connect(&server.socket(), "scratch").ok();
             client.is_some()

@@ -2,7 +2,7 @@
 //! Goal: `tidegate serve`, `ctl` and `top` serve clients of NBD, refuse wrong input, and survive
 //! faults. Method: the binary with real clients.
 //!
-//! Some tests need a client's tools: they print the reason and pass if one is missing
+//! Some tests need clients' tools: such a test prints the reason and passes if one is missing
 //! (`scripts/tools.sh` installs them).
 
 mod at_socket;

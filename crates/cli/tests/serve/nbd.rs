@@ -12,11 +12,11 @@ use tidegate_nbd::{Dialect, Failure, wire};
 /// A connection to one export.
 pub(crate) struct Client {
     client: client::Client<UnixStream>,
-    /// The test's name of each request.
+    /// The test's number for each request, by the request's cookie.
     names: HashMap<u64, u64>,
 }
 
-/// A reply: the request's name, and the protocol's error or 0.
+/// A reply: the test's number for the request, and the protocol's error or 0.
 pub(crate) type Answered = (u64, u32);
 
 fn code(result: Result<(), Failure>) -> u32 {
@@ -43,7 +43,7 @@ impl Client {
         Self::speaking(socket, export, Dialect::default())
     }
 
-    /// Connects in a dialect.
+    /// Connects with a dialect.
     pub(crate) fn speaking(socket: &Path, export: &str, dialect: Dialect) -> io::Result<Self> {
         let client = client::Client::connect(raw(socket)?, export, dialect).map_err(of_io)?;
         Ok(Self { client, names: HashMap::new() })
@@ -53,18 +53,18 @@ impl Client {
         &mut self.client
     }
 
-    /// Sends a write and does not wait.
+    /// Sends a write without waiting for its reply.
     pub(crate) fn ask_write(&mut self, name: u64, offset: u64, payload: &[u8], is_durable: bool) {
         let flags = if is_durable { wire::CMD_FLAG_FUA } else { 0 };
         let (command, length) = (wire::CMD_WRITE, payload.len() as u64);
         let submission = Submission { command, flags, offset, length, payload };
-        // A killed server is noticed when the reply is missing.
+        // If the server was killed, the missing reply shows it later.
         if let Ok(cookie) = self.client.submit(&submission) {
             self.names.insert(cookie, name);
         }
     }
 
-    /// Sends a read and does not wait.
+    /// Sends a read without waiting for its reply.
     pub(crate) fn ask_read(&mut self, offset: u64, length: u64) -> io::Result<u64> {
         let command = wire::CMD_READ;
         self.client.submit(&Submission { command, flags: 0, offset, length, payload: &[] })
@@ -91,7 +91,8 @@ impl Client {
         Ok(read.map_err(Failure::code))
     }
 
-    /// Sends bytes that may be no valid request; returns whether the server closes the connection.
+    /// Sends bytes that may not be a valid request; returns whether the server closes the
+    /// connection.
     pub(crate) fn is_closed_after(&mut self, bytes: &[u8]) -> bool {
         let stream = self.client.stream_mut();
         stream.write_all(bytes).is_err() || stream.read(&mut [0; 64]).is_ok_and(|it| it == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `serve --log` writes a row for each request when the service ends, but at most
-//! `--log-rows` of them; the log affects neither whether the service starts nor how it ends.
-//! Method: a few requests of two exports, and the file.
+//! `--log-rows` of them. The log affects neither whether the service starts nor how it ends.
+//! Method: a few requests to two exports, and the file.
 
 use std::process::{Command, Stdio};
 
@@ -23,7 +23,7 @@ size = \"1MiB\"
 best_effort = true
 ";
 
-/// Runs a command that serves, with its output in `log`.
+/// Runs a command that serves, with its output in the file `log`.
 fn spawn(folder: &Folder, mut command: Command) -> Server {
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
     command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
@@ -90,7 +90,7 @@ fn a_service_starts_beside_earlier_logs_and_without_one() {
     }
 }
 
-/// Goal: a full disk is reported as soon as it is full, the whole rows before are kept, and the
+/// Goal: a full disk is reported as soon as it is full, the rows before are kept complete, and the
 /// service ends as usual. Method: a limit on the size of files.
 #[test]
 fn a_full_disk_ends_the_log_and_not_the_service() {
@@ -104,7 +104,7 @@ fn a_full_disk_ends_the_log_and_not_the_service() {
     command.current_dir(folder.path()).args(["-c", limited, "sh", env!("CARGO_BIN_EXE_tidegate")]);
     command.args(["serve", "s.toml", "--log", "rows.csv"]);
     let mut server = spawn(&folder, command);
-    // The service has created its store by now.
+    // The service has already created its store.
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     done("prlimit", &["--pid", pid.trim(), "--fsize=4096"]);
     let mut backup = Client::connect(&server.socket(), "backup").unwrap();

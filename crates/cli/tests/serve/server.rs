@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Starts servers for tests, and the tools that talk to them.
+//! Starts servers for tests, and the tools that connect to them.
 //!
-//! A wait ends as soon as its condition holds. If that takes minutes, as on an overloaded machine,
-//! the server is killed and its output is printed.
+//! A wait ends as soon as its condition holds. If that takes minutes, as on an overloaded host, the
+//! server is killed and its output is printed.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -21,7 +21,7 @@ pub(crate) struct Server {
     folder: PathBuf,
 }
 
-/// Waits until `is_so`; returns whether it was in time.
+/// Waits until `is_so` returns true; returns whether it did in time.
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
@@ -33,7 +33,7 @@ pub(crate) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Returns whether all of these programs are installed; prints the missing one.
+/// Returns whether all of these programs are installed; prints the first missing one.
 pub(crate) fn has(programs: &[&str]) -> bool {
     let is_there = |program: &&&str| {
         let sought = format!("command -v {program}");
@@ -74,14 +74,14 @@ pub(crate) fn done(name: &str, arguments: &[&str]) -> String {
     stdout
 }
 
-/// Returns the search path with the administrators' folders.
+/// Returns the search path with the folders for administration programs added.
 pub(crate) fn path_with_sbin() -> String {
     format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }
 
 impl Server {
-    /// Serves `text` from `folder`: its socket is `s.sock` there, its log `log`. `None`, after
-    /// printing the reason, if one of `programs` is missing.
+    /// Serves the serve file `text` from `folder`, with the socket `s.sock` and the log `log`
+    /// there. `None`, after printing the reason, if one of `programs` is missing.
     pub(crate) fn start(folder: &Folder, text: &str, programs: &[&str]) -> Option<Self> {
         if !Self::is_possible(folder, text, programs) {
             return None;
@@ -103,7 +103,7 @@ impl Server {
         true
     }
 
-    /// Runs a command that serves at `s.sock`; returns when clients can connect.
+    /// Runs a command that serves at `s.sock`; returns once clients can connect.
     pub(crate) fn spawn(folder: &Folder, command: &mut Command) -> Self {
         let mut server = Self::begin(folder, command);
         let socket = server.socket();
@@ -116,7 +116,7 @@ impl Server {
         server
     }
 
-    /// Runs the command and waits for nothing.
+    /// Runs the command without waiting for anything.
     pub(crate) fn begin(folder: &Folder, command: &mut Command) -> Self {
         Self { child: command.spawn().unwrap(), folder: folder.path().to_owned() }
     }
@@ -142,13 +142,13 @@ impl Server {
         uri(&self.socket(), export)
     }
 
-    /// Returns its output so far.
+    /// Returns the server's output so far.
     pub(crate) fn said(&self) -> String {
         let bytes = std::fs::read(self.folder.join("log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns its memory in KiB: the kernel's figure with that name.
+    /// Returns a figure of the server's memory in KiB: the kernel's figure called `what`.
     pub(crate) fn memory_kib(&self, what: &str) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -157,7 +157,8 @@ impl Server {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// Returns the most memory that it has taken so far, and the limit that it printed, in KiB.
+    /// Returns the largest memory that the server has used so far, and the limit that it printed,
+    /// both in KiB.
     pub(crate) fn memory_kib_and_limit(&self) -> (u64, u64) {
         let said = self.said();
         let limit =
@@ -179,13 +180,13 @@ impl Server {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
-    /// Stops it as a service manager would; returns the exit code and the output.
+    /// Stops the server as a service manager would; returns the exit code and the output.
     pub(crate) fn stop(self) -> (Option<i32>, String) {
         self.signal("-TERM");
         self.ended()
     }
 
-    /// Waits until it ends; returns the exit code and the output.
+    /// Waits until the server ends; returns the exit code and the output.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut ended: Option<ExitStatus> = None;
         let in_time = until(|| {
@@ -196,7 +197,7 @@ impl Server {
         (ended.and_then(|status| status.code()), self.said())
     }
 
-    /// Kills it as a failing host would.
+    /// Kills the server, as a failing host would.
     pub(crate) fn kill(mut self) {
         self.signal("-KILL");
         self.child.wait().unwrap();
@@ -210,16 +211,18 @@ impl Drop for Server {
     }
 }
 
-/// Returns the URI of an export; paths of the build output contain nothing that a URI would quote.
+/// Returns the URI of an export. Paths of the build output contain no character that a URI would
+/// have to escape.
 pub(crate) fn uri(socket: &Path, export: &str) -> String {
     format!("nbd+unix:///{export}?socket={}", socket.display())
 }
 
-/// Creates a file without holes for a store, if direct I/O is available; prints the reason if not.
+/// Creates a file without holes for a store, if direct I/O is available; otherwise prints the
+/// reason.
 pub(crate) fn image(folder: &Folder, name: &str, mib: usize) -> Option<PathBuf> {
     let path = folder.path().join(name);
     std::fs::write(&path, vec![0_u8; mib << 20]).unwrap();
-    // The server refuses a file with data in the page cache that is not written yet.
+    // The server refuses a file that still has unwritten data in the page cache.
     std::fs::File::open(&path).unwrap().sync_all().unwrap();
     let probe = ["profile", name, "--only=batch", "--samples=1", "--size=4KiB", "--depth=1"];
     let (code, _, stderr) = folder.run(&probe);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: services never share a file that one of them writes. Method: two servers of one file.
+//! Goal: services never share a file that one of them writes. Method: two servers with the same
+//! file.
 
 use std::fs;
 use std::process::Stdio;
@@ -11,7 +12,7 @@ use crate::server::{Server, image};
 const SCRATCH: &str = "simulate = \"sata-ssd\"\nsocket = \"s.sock\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// Goal: a backing file belongs to one writer alone, or is shared by readers.
+/// Goal: a backing file has either one writer or several readers.
 #[test]
 fn a_backing_that_is_served_is_refused_to_who_writes() {
     let folder = Folder::new();

@@ -13,8 +13,8 @@ use crate::service::connections::{BEST_EFFORT_BYTES, INPUT_BYTES, KEPT_BYTES, ro
 /// The size that is requested for each buffer of a TCP socket; the kernel allocates twice as much.
 pub(super) const TCP_BUFFER_BYTES: usize = 256 << 10;
 
-/// The descriptors that are not for clients: the target, rings, control socket, metrics and their
-/// peers.
+/// The number of descriptors for other uses than clients: the target, rings, control socket,
+/// metrics and their peers.
 const DESCRIPTORS_KEPT: usize = 128;
 
 /// The memory of the program itself: code, stacks, statistics, the control socket's peers.
@@ -30,7 +30,7 @@ const CONNECTION_BYTES: u64 = 8 << 10;
 /// OpenSSL's data.
 const TLS_BYTES: u64 = (tls::STACK_BYTES + 3 * tls::PIECE_BYTES + (128 << 10)) as u64;
 
-/// The largest amounts of memory and descriptors that a server can take.
+/// Upper bounds on the memory and the descriptors that a server uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     /// The memory of the requests that the serve file's exports can have outstanding.
@@ -40,7 +40,7 @@ pub struct Footprint {
     pub later: Bytes,
     /// The memory of the connections: their input, and the kernel's socket buffers.
     pub connections: Bytes,
-    /// Everything else.
+    /// All other memory: the program, the guests, and what the service itself reserves.
     pub rest: Bytes,
     /// The number of connections that can exist at once.
     pub connection_count: usize,
@@ -77,13 +77,13 @@ impl Footprint {
         }
     }
 
-    /// Returns the sum.
+    /// Returns the sum of all memory.
     pub fn total(&self) -> Bytes {
         let parts = [self.requests, self.later, self.connections, self.rest];
         Bytes::new(parts.iter().fold(0, |sum, part| sum.saturating_add(part.get())))
     }
 
-    /// Returns the number of connections that this many descriptors allow.
+    /// Returns the number of connections that `descriptors` descriptors allow.
     pub fn connections_with(&self, descriptors: usize) -> usize {
         let lacking = self.descriptors.saturating_sub(descriptors);
         let each = self.descriptors / (self.connection_count + 1).max(1);

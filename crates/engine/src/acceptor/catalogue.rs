@@ -7,20 +7,20 @@ use tidegate_nbd::{BlockSizes, Catalogue, ExportInfo, Listed, Unavailable, wire}
 use super::places::{PlaceTaken, Places};
 use crate::service::{Export, View};
 
-/// The exports of a service for one client, and the connection slot that the client takes.
+/// The exports of a service as one client sees them, and the connection slot that the client takes.
 pub(super) struct Exports<'a> {
     pub(super) view: &'a View,
     pub(super) places: &'a Places,
     /// Set when the client enters an export.
     pub(super) entered: Option<(Export, PlaceTaken)>,
-    /// A refusal for the log.
+    /// The last refusal, for the log.
     pub(super) refused: Option<String>,
 }
 
 impl Exports<'_> {
     fn export(&self, name: &str) -> Option<Export> {
         let offer = self.view.offer();
-        // If there is only one export, a client need not name it.
+        // A client that names no export gets the only one, if there is exactly one.
         match (name, offer.exports()) {
             ("", [only]) => self.view.export(&only.name),
             _ => self.view.export(name),

@@ -19,12 +19,12 @@ use crate::service::Export;
 /// The largest number of bytes per receive call.
 const PIECE_BYTES: usize = 4096;
 
-/// The state of a guest after its turn.
+/// The state of a guest after a call of [`Guest::turn`].
 pub(super) enum Fate {
     Stays,
-    /// The connection is closed; the reason is logged, if there is one.
+    /// The connection must be closed; the reason is logged, if there is one.
     Goes(Option<String>),
-    /// It has entered an export.
+    /// The guest has entered an export.
     Enters(Box<(Entered, Export, PlaceTaken)>),
 }
 
@@ -33,11 +33,11 @@ pub(super) struct Guest {
     pub(super) socket: Socket,
     /// The client's address or process, for the log and for the count of guests per source.
     pub(super) source: String,
-    /// `None` while it begins to encrypt.
+    /// The handshake; `None` while the connection switches to encryption.
     handshake: Option<Handshake>,
-    /// The step after the output is sent.
+    /// The step to take after the output is sent.
     then: Option<Step>,
-    /// The export that it has entered; the client learns of it when the output is sent.
+    /// The export that the client has entered; the client learns of it when the output is sent.
     entered: Option<(Export, PlaceTaken)>,
     pub(super) begun: Instant,
 }
@@ -52,7 +52,7 @@ impl Guest {
         self.socket.as_fd()
     }
 
-    /// Returns the event to wait for.
+    /// Returns the event that the guest waits for.
     pub(super) fn awaits(&mut self) -> PollFlags {
         let has_output = self.handshake.as_mut().is_some_and(|it| !it.output().is_empty());
         if has_output { PollFlags::OUT } else { PollFlags::IN }
@@ -88,7 +88,7 @@ impl Guest {
             }
             let stepped = handshake.step(exports);
             if let Some(refused) = exports.refused.take() {
-                // The client is told, and may ask for another export.
+                // The reply reports the refusal, and the client can ask for another export.
                 self.entered = None;
                 exports.refused = Some(refused);
             }
@@ -110,7 +110,7 @@ impl Guest {
         }
     }
 
-    /// Continues on the encrypted connection, which a thread of its own decrypts.
+    /// Continues on the encrypted connection, which a separate thread decrypts.
     fn encrypt(
         &mut self,
         encryption: Option<&Encryption>,

@@ -20,7 +20,7 @@ use super::bound::TCP_BUFFER_BYTES;
 /// The longest name of a socket, in bytes (`sun_path`).
 const SOCKET_BYTES_MAX: usize = 107;
 
-/// Why no client can connect.
+/// The reason why clients cannot connect to a socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {
@@ -29,7 +29,7 @@ pub enum ListenError {
     Path {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         what: String,
     },
     /// Another server has the socket.
@@ -38,10 +38,10 @@ pub enum ListenError {
         /// The path.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot listen at {place}: {source}")]
     System {
-        /// The path or address.
+        /// The path or address of the socket.
         place: String,
         /// The system's error.
         source: io::Error,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Accepts connections and performs their handshakes, on a thread of its own at ordinary priority.
-//! A guest is a client whose handshake is not complete.
+//! Accepts connections and performs their handshakes, on a separate thread at ordinary priority. A
+//! guest is a client whose handshake is not complete.
 //!
 //! ```text
 //!   accept --> guest: handshake --> service's thread: requests --> departure: closed here
 //!                |  too slow, too many, wrong: closed
 //! ```
 //! # Bound
-//! [`ServerLimits::handshakes`] guests, each with one option and the replies to it in memory. If
-//! there are more, the oldest guest from the source with the most guests is closed, so clients that
-//! never finish the handshake cannot keep others out.
+//! There are at most [`ServerLimits::handshakes`] guests, each with one option and the replies to
+//! it in memory. If there are more, the oldest guest from the source with the most guests is
+//! closed, so clients that never finish the handshake cannot keep others out.
 
 mod bound;
 mod catalogue;
@@ -52,13 +52,14 @@ const ACCEPTED_MAX: usize = 64;
 /// The time for which no guest is accepted after the process has run out of descriptors.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// The longest wait without an event.
+/// The longest wait if no event occurs.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The thread's stack size: the thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The thread that lets clients in; dropping this ends it, and no new client is accepted.
+/// The thread that accepts clients; dropping this value ends the thread, and no new client is
+/// accepted.
 #[derive(Debug)]
 pub(crate) struct Acceptor {
     waker: Waker,
@@ -67,7 +68,7 @@ pub(crate) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Begins to let clients in, at most `connections` at once.
+    /// Starts to accept clients, with at most `connections` connections at once.
     pub(crate) fn open(
         listener: Listener,
         view: View,
@@ -149,7 +150,7 @@ impl Thread {
         wait_for(waker, accepts.into_iter().chain(guests), until);
     }
 
-    /// Closes the connections that have ended, and logs what an operator may want to know.
+    /// Closes the connections that have ended, and logs the events that concern an operator.
     fn close_departed(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         self.departures.take(&mut events);
@@ -255,7 +256,7 @@ impl Thread {
                 }
             }
         }
-        // Newly accepted guests get their greeting now.
+        // Newly accepted guests get their greeting immediately.
         self.lead(now);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! In place of `tls.rs` in a program that is built without OpenSSL: no keys can be read.
+//! Replaces `tls.rs` in a program that is built without OpenSSL: no keys can be read.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use tidegate_device::Socket;
 
-/// The memory of an encrypted connection: there is none.
+/// The number of bytes moved at once: zero, because there are no encrypted connections.
 pub(super) const PIECE_BYTES: usize = 0;
-/// As above.
+/// The stack size of an encrypted connection's thread: zero, because there are no such threads.
 pub(super) const STACK_BYTES: usize = 0;
 
 const REFUSAL: &str = "this tidegate is built without TLS, so it cannot use the keys";
 
-/// The server's keys, which this program never has.
+/// The server's keys, which this program never holds.
 #[derive(Debug)]
 pub(crate) enum Encryption {}
 
@@ -30,7 +30,7 @@ impl Encryption {
         Err(REFUSAL.to_owned())
     }
 
-    /// Never called.
+    /// Cannot be called, because no value of this type exists.
     pub(super) fn start(&self, _: &Socket, _: Duration) -> io::Result<OwnedFd> {
         match *self {}
     }

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use crate::peers::LogSink;
 
-/// The time for which lines are counted.
+/// The length of the window in which lines are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The largest number of lines in a window: of one source, and of all.
+/// The largest number of lines in a window, per source and in total.
 const LINES_OF_SOURCE: u32 = 5;
 const LINES: u32 = 50;
 
-/// Decides which lines are written. The caller passes the time.
+/// Decides which lines are written. The caller provides the current time.
 #[derive(Debug, Default)]
 struct Limits {
     begun: Option<Instant>,
@@ -47,7 +47,7 @@ impl Limits {
     }
 }
 
-/// The log of what clients do.
+/// The log of events that clients cause.
 pub(super) struct Notices {
     say: LogSink,
     limits: Limits,
@@ -70,7 +70,7 @@ impl Notices {
     }
 }
 
-/// Returns a client's text as it may be logged: without control characters, and not too long.
+/// Quotes a client's text for the log: without control characters, and not too long.
 pub(super) fn quoted(text: &str) -> String {
     const CHARACTERS_MAX: usize = 64;
     let cut: String = text.chars().take(CHARACTERS_MAX).collect();

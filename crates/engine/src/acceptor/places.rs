@@ -4,8 +4,8 @@
 //! ```text
 //!   total = sum of the shares of all exports that exist or may be admitted
 //! ```
-//! If the process has too few descriptors for all shares, exports take what is left, but the first
-//! connection of each export always has a slot.
+//! If the process has too few descriptors for all shares, exports compete for the connections that
+//! are left, but the first connection of each export always has a slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,14 +29,14 @@ pub(crate) struct PlaceTaken {
 
 impl SlotGuard for PlaceTaken {}
 
-/// No slot is left for another connection of an export, which has `count` connections.
+/// The error if an export, which has `count` connections, cannot get another slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Crowded {
     pub(crate) count: usize,
 }
 
 impl Places {
-    /// Makes slots for `total` concurrent connections, at most `per_export` of each export.
+    /// Makes slots for `total` concurrent connections, at most `per_export` for each export.
     pub(crate) fn new(total: usize, per_export: usize) -> Self {
         Self { total, per_export, taken: Arc::default() }
     }
@@ -44,7 +44,7 @@ impl Places {
     /// Takes a slot for a connection of `export`; `export_count` is the current number of exports.
     ///
     /// # Errors
-    /// [`Crowded`] if the export has its share, or no slot is free.
+    /// [`Crowded`] if the export has used its share, or no slot is free.
     pub(crate) fn take(&self, export: &str, export_count: usize) -> Result<PlaceTaken, Crowded> {
         let mut taken = self.lock();
         let count = taken.get(export).copied().unwrap_or(0);

@@ -5,7 +5,7 @@
 //! ```text
 //!   client <--TLS--> thread at ordinary priority <--plain--> handshake, then the service's ring
 //! ```
-//! OpenSSL, because rustls has no external pre-shared keys (`docs/decisions`, 0022).
+//! Uses OpenSSL, because rustls does not support external pre-shared keys (`docs/decisions`, 0022).
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -23,16 +23,16 @@ use openssl::ssl::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidegate_device::Socket;
 
-/// The bytes that are moved at once in each direction.
+/// The largest number of bytes moved at once in each direction.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
 
-/// The thread's stack size.
+/// The stack size of an encrypted connection's thread, in bytes.
 pub(super) const STACK_BYTES: usize = 256 << 10;
 
-/// The time in which a client can take its last replies once the service has closed its end.
+/// The time that a client has to take its last replies once the service has closed its end.
 const LAST_REPLIES: Duration = Duration::from_secs(1);
 
-/// The ciphers of clients with pre-shared keys before TLS 1.3.
+/// The ciphers for clients that use pre-shared keys before TLS 1.3.
 const PSK_CIPHERS: &str = "kECDHEPSK:kDHEPSK:kPSK";
 
 /// The server's keys.
@@ -69,7 +69,7 @@ impl Encryption {
         made().map_err(|error| format!("OpenSSL refuses pre-shared keys ({error})"))
     }
 
-    /// Reads a folder of `server-cert.pem`, `server-key.pem` and `ca-cert.pem`. Clients need a
+    /// Reads `server-cert.pem`, `server-key.pem` and `ca-cert.pem` from a folder. Clients need a
     /// certificate that the authority signed.
     pub(crate) fn with_certificates(folder: &Path) -> Result<Self, String> {
         if !folder.exists() {
@@ -89,8 +89,8 @@ impl Encryption {
         })
     }
 
-    /// Starts the thread of a connection; returns the service's end of the pair, which is not
-    /// encrypted.
+    /// Starts the thread of a connection; returns the service's end of the socket pair, which
+    /// carries plain text.
     pub(super) fn start(&self, socket: &Socket, time_left: Duration) -> io::Result<OwnedFd> {
         let (ours, theirs) = UnixStream::pair()?;
         let ssl = Ssl::new(&self.context).map_err(io::Error::other)?;
@@ -109,12 +109,12 @@ impl Encryption {
 fn builder() -> Result<SslContextBuilder, openssl::error::ErrorStack> {
     let mut builder = SslContext::builder(SslMethod::tls_server())?;
     builder.set_min_proto_version(Some(SslVersion::TLS1_2))?;
-    // Each connection has its own keys: no tickets that outlive the process's secrets.
+    // Each connection has its own keys: session tickets would outlive the process's secrets.
     builder.set_num_tickets(0)?;
     Ok(builder)
 }
 
-/// Reads names and keys, one of each on a line.
+/// Reads one name and its key per line.
 fn read_keys(text: &str) -> Result<Keys, String> {
     let mut keys = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
@@ -135,10 +135,10 @@ fn read_keys(text: &str) -> Result<Keys, String> {
     if keys.is_empty() { Err("the file has no keys".to_owned()) } else { Ok(Arc::new(keys)) }
 }
 
-/// Names and their keys.
+/// The clients' names, and their keys.
 type Keys = Arc<BTreeMap<Vec<u8>, Vec<u8>>>;
 
-/// Bytes on their way in one direction.
+/// The bytes in transit in one direction.
 #[derive(Default)]
 struct Stream {
     bytes: Vec<u8>,
@@ -200,7 +200,8 @@ fn carry(stream: TcpStream, ssl: Ssl, mut plain: UnixStream, until: Instant) -> 
     let mut tls = SslStream::new(ssl, stream).map_err(io::Error::other)?;
     while let Err(error) = tls.accept() {
         let Some(flags) = awaited(error.code()) else { return Err(io::Error::other(error)) };
-        // A guest that was sent away must not keep its thread until the handshake's time is over.
+        // A guest whose connection the service has closed must not keep its thread until the
+        // handshake's time is over.
         if wait_for((tls.get_ref(), flags), Some((&plain, PollFlags::empty())), Some(until))? {
             return Ok(());
         }
@@ -269,8 +270,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs [`carry`] on a thread; returns both other ends, and a channel that says when it
-    /// returned.
+    /// Runs [`carry`] on a thread; returns the other end of each connection, and a channel that
+    /// reports when `carry` returned.
     fn carried() -> (TcpStream, UnixStream, mpsc::Receiver<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -292,7 +293,7 @@ mod tests {
         (client, service, has_ended)
     }
 
-    /// Goal: a guest that is sent away during its handshake keeps no thread.
+    /// Goal: a guest that the service disconnects during its handshake keeps no thread.
     #[test]
     fn closed_guest_leaves_no_thread() {
         let (_client, service, has_ended) = carried();
@@ -300,7 +301,7 @@ mod tests {
         has_ended.recv_timeout(Duration::from_mins(1)).unwrap();
     }
 
-    /// Goal: a client that takes no replies keeps no thread after the service has closed it.
+    /// Goal: a client that takes no replies keeps no thread after the service has closed its end.
     #[test]
     fn closed_slow_client_leaves_no_thread() {
         let (client, mut service, has_ended) = carried();
@@ -315,7 +316,7 @@ mod tests {
         let mut tls = SslStream::new(Ssl::new(&builder.build()).unwrap(), client).unwrap();
         tls.connect().unwrap();
         service.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
-        // Until every buffer between the two is full.
+        // Write until every buffer between the two ends is full.
         let piece = vec![0; PIECE_BYTES];
         while service.write(&piece).is_ok() {}
         drop(service);

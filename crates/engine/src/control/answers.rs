@@ -14,7 +14,7 @@ use crate::service::{
     Admitted, ChangeError, ExportStatistics, Look, Offer, Refusal, Removed, View,
 };
 
-/// The error of a request, and the user's next step.
+/// The error of a request, with the user's next step.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Cow<'static, str>,
@@ -81,10 +81,10 @@ impl From<Fault> for Failed {
     }
 }
 
-/// How long an admission lasts: the service does not write to the serve file.
+/// States how long an admission lasts: the service does not write to the serve file.
 pub(super) const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
 
-/// When the bounds of an export that was only checked begin to hold.
+/// States when the bounds of an export that was only checked take effect.
 pub(super) const CHECKED: &str = "once the export is admitted (`admit`); nothing has changed yet";
 
 pub(super) fn admitted(found: &Admitted, note: &str) -> AdmittedExport {
@@ -243,7 +243,7 @@ pub(super) fn distributions(view: &View) -> Result<Distributions, Fault> {
     Ok(Distributions { statistics, status, distributions })
 }
 
-/// Returns the response times that the bound limits; for best effort, all.
+/// Returns the response times to which the bound applies; for best effort, all response times.
 fn limited<'a>(export: &ExportSpec, seen: &'a ExportStatistics) -> &'a Distribution {
     if export.contract.is_some() { &seen.bounded } else { &seen.responses }
 }

@@ -8,8 +8,8 @@ use super::{ControlProtocol, LINE_BYTES_MAX};
 use crate::peers::harness::answers;
 use crate::service::harness::view;
 
-/// Sends the bytes after the first one, which is the size of the pieces. Returns the number of
-/// replies.
+/// Takes the first byte as the size of the pieces, and sends the other bytes in such pieces.
+/// Returns the number of replies.
 ///
 /// # Errors
 /// The description of a wrong reply.

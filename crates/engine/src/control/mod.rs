@@ -12,15 +12,15 @@
 //!   {"do":"remove","export":"camera-1"}   completes the calls that were read, then removes it
 //!   {"do":"stop"}         completes all requests, then ends the service
 //! ```
-//! An admission or removal may take seconds. Meanwhile other changes are refused immediately, and
-//! so is a second check while one runs. All other requests are answered meanwhile.
+//! An admission or removal can take seconds. During that time, other changes are refused
+//! immediately, and so is a second check while one runs. All other requests are still answered.
 //!
 //! Only the socket's owner can connect (mode 0600). The caller defines what `stop` does, because a
 //! service does not know which program runs it.
 //!
 //! # Source
-//! The two notices are the calls of missed-deadline notification: streams that read a shared disk
-//! through a file system use them to report how they are served.
+//! The two notices, `missed` and `ended`, are the calls of missed-deadline notification: streams
+//! that read a shared disk through a file system use them to report how they are served.
 
 mod answers;
 #[cfg(any(test, feature = "harness"))]
@@ -54,8 +54,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Opens a control socket at `path` for a service. It calls `stop` on its own thread when a
-    /// peer requests the end of the service; `stop` must not wait for that end.
+    /// Opens a control socket at `path` for a service. When a peer asks to stop the service, `stop`
+    /// is called on the control socket's thread; it must not wait until the service has ended.
     ///
     /// # Errors
     /// If the socket cannot be created at that path, or no thread can be started.
@@ -76,8 +76,8 @@ impl Control {
     }
 }
 
-/// Replies to one request as the control socket does, for programs that contain the service. `stop`
-/// is refused: the program ends the service itself.
+/// Replies to one request as the control socket does, for programs that contain the service. The
+/// request `stop` is refused, because the program ends the service itself.
 pub fn ask(view: &View, request: &[u8]) -> String {
     let mut protocol = ControlProtocol::new(view.clone(), None);
     let answer = match protocol.answer(request) {
@@ -90,7 +90,7 @@ pub fn ask(view: &View, request: &[u8]) -> String {
 /// The protocol of the control socket.
 struct ControlProtocol {
     view: View,
-    /// Ends the server; `None` if no server runs this service.
+    /// Stops the server; `None` if no server runs this service.
     stop: Option<Box<dyn Fn() + Send>>,
     /// Held while an export is checked, because a check takes a long time and only one may run.
     checking: Arc<Mutex<()>>,
@@ -175,7 +175,7 @@ fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Heard, Fault> {
         ));
     }
     export.notice(kind);
-    // A hard contract is kept by its proof: its notices change nothing.
+    // Hard contracts are kept by proof, so notices about them change nothing.
     Ok(Heard { is_heard: spec.is_soft && view.offer().hears(kind) })
 }
 
@@ -200,7 +200,7 @@ fn now(found: Result<impl Serialize, Fault>) -> Reply {
     Reply::Now(answer(found))
 }
 
-/// A reply that may take long.
+/// Makes a reply whose computation can take long.
 fn later<T: Serialize + 'static>(job: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Reply {
     Reply::Later(Box::new(move || answer(job())))
 }

@@ -35,7 +35,7 @@ pub(super) enum Request {
 const EXAMPLE: &str = "write for example {\"do\":\"status\"}";
 
 impl Request {
-    /// Parses one line.
+    /// Parses one line as a request.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Fault> {
         let line = line.trim_ascii();
         // serde would also accept a list of the fields, in order, as an object.
@@ -168,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: no bytes cause a panic, and an accepted request is the one that was written.
+        /// Goal: no bytes cause a panic, and an accepted request equals the one that was written.
         /// Method: random bytes and pieces of requests.
         #[test]
         fn any_bytes_are_answered(line in prop_oneof![

@@ -47,12 +47,12 @@ impl Fixture {
         Self::named("camera")
     }
 
-    /// Makes a fixture with another name for the export with a contract.
+    /// Makes a fixture in which the export with a contract has another name.
     pub(crate) fn named(name: &str) -> Self {
         Self::of(&SERVE.replace("\"camera\"", &format!("'{name}'")))
     }
 
-    /// Makes a fixture of another serve file.
+    /// Makes a fixture from another serve file.
     fn of(serve: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let times = [1_000, 1_500, 2_000].map(tidegate_model::Duration::from_us);
@@ -85,17 +85,17 @@ impl Fixture {
         self.send(&json!({ "do": verb }).to_string())
     }
 
-    /// Sends a request that concerns the export of that name.
+    /// Sends a request that concerns the export called `export`.
     fn ask_of(&self, verb: &str, export: &str) -> Value {
         self.send(&json!({ "do": verb, "export": export }).to_string())
     }
 
-    /// Sends a request with a new export `second` of this number of requests per period.
+    /// Sends a request for a new export `second` with `requests` requests per period.
     fn ask_second(&self, verb: &str, requests: u32) -> Value {
         self.send(&second(verb, requests))
     }
 
-    /// Checks that exports of these names can be removed at once.
+    /// Checks that exports of these names can be removed immediately.
     fn remove(&self, names: &[&str]) {
         for name in names {
             let said = self.ask_of("remove", name);
@@ -103,7 +103,7 @@ impl Fixture {
         }
     }
 
-    /// Returns the statistics once they match; they may be a fifth of a second old.
+    /// Returns the statistics once they match; statistics can be up to 200 ms old.
     fn statistics(&self, is_expected: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
@@ -235,8 +235,8 @@ fn soft_exports_alone_have_no_bounds() {
     }
 }
 
-/// A stream without figures may ask for any amount before best effort, so no contract can be proved
-/// beside it. Another soft export is still admitted.
+/// A stream without figures can ask for any amount before best effort, so no contract can be proved
+/// together with it. Another soft export is still admitted.
 #[test]
 fn no_contract_is_proved_beside_a_stream_without_figures() {
     let fixture = Fixture::of(SOFT);
@@ -256,7 +256,7 @@ fn stop_is_the_callers_and_is_answered() {
     let fixture = Fixture::new();
     assert_eq!(fixture.ask("stop"), json!({ "ok": true }));
     assert_eq!(fixture.stops.load(Ordering::Relaxed), 1);
-    // The service continues until the caller ends it.
+    // The service runs until the caller ends it.
     fixture.service.export("rest").unwrap().read(0, &mut [0; 512]).unwrap();
 }
 
@@ -301,8 +301,8 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
 }
 
 /// Goal: peers that send requests without pause do not delay clients. Method: a client measures 50
-/// calls beside ten such peers; the drive takes 1 ms. On a busy machine the slowest call may take
-/// ten times that, but not the seconds that ten peers' replies take.
+/// calls while ten such peers send requests; the drive takes 1 ms. On a busy host the slowest call
+/// can take ten times that, but not the seconds that ten peers' replies take.
 #[test]
 fn peers_that_ask_without_end_do_not_delay_clients() {
     let fixture = Fixture::new();
@@ -433,7 +433,7 @@ fn what_has_no_place_or_no_name_is_refused() {
         let said = fixture.ask_of("remove", name);
         assert_eq!(said["ok"], false, "{said}");
     }
-    // Removes all exports, then admits one again.
+    // All exports are removed, then one is admitted again.
     fixture.remove(&["b", "camera", "c"]);
     assert!(fixture.service.exports().is_empty());
     assert_eq!(fixture.ask_second("admit", 2)["ok"], true);
@@ -463,8 +463,8 @@ fn a_refusal_is_no_fault_of_the_request() {
     }
 }
 
-/// Goal: only the peer that requests a check waits for it, and one check runs at a time. Canary:
-/// the same request succeeds after the other check.
+/// Goal: a check delays only the peer that requests it, and one check runs at a time. Canary: the
+/// same request succeeds after the other check has finished.
 #[test]
 fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
     use super::ControlProtocol;

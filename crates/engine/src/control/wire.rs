@@ -15,7 +15,7 @@ tidegate_model::names! {
     pub enum Verb {
         /// Asks for the exports and their bounds: [`Status`].
         Status => "status",
-        /// Asks for what was measured so far: [`Statistics`].
+        /// Asks for the statistics so far: [`Statistics`].
         Statistics => "statistics",
         /// Asks for the distributions of the response times: [`Distributions`].
         Distributions => "distributions",
@@ -34,10 +34,10 @@ tidegate_model::names! {
     }
 }
 
-/// The part of a request that identifies the export.
+/// How a request identifies the export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportPart {
-    /// None: the request is about all exports.
+    /// The request names no export: it concerns all of them.
     Absent,
     /// The export's name.
     Name,
@@ -46,7 +46,7 @@ pub enum ExportPart {
 }
 
 impl Verb {
-    /// Returns the part with which a request with this verb identifies its export.
+    /// Returns how a request with this verb identifies its export.
     pub const fn export(self) -> ExportPart {
         match self {
             Self::Status | Self::Statistics | Self::Distributions | Self::Stop => {
@@ -116,12 +116,12 @@ impl<T> Done<T> {
     }
 }
 
-/// The error of a request, and the user's next step.
+/// The reply to a request that failed: the error, and the user's next step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// Always false.
+    /// Always `false`.
     pub ok: bool,
-    /// The error.
+    /// The error message.
     pub error: String,
     /// The user's next step; empty if there is none.
     pub help: String,
@@ -158,9 +158,9 @@ pub struct Status {
     /// The real-time settings that the kernel granted.
     pub real_time: RealTimeStatus,
     /// Whether any bound does not hold now: a response exceeded it, or the drive exceeded its
-    /// table, and the guarantee does not stand again yet.
+    /// table, and the guarantee has not been restored yet.
     pub is_degraded: bool,
-    /// The number of times that the guarantee was degraded.
+    /// How often the guarantee was degraded.
     #[serde(default)]
     pub degradations: u64,
     /// The time since the guarantee last changed, or since the service started.
@@ -169,7 +169,7 @@ pub struct Status {
     /// The grade of the bounds; `None` if nothing is proved.
     #[serde(default)]
     pub grade: Option<Grade>,
-    /// What the bounds rest on.
+    /// The premises of the bounds.
     #[serde(default)]
     pub premises: Premises,
     /// All exports.
@@ -224,33 +224,33 @@ impl Status {
 pub struct RealTimeStatus {
     /// Whether all requested settings were granted.
     pub is_granted: bool,
-    /// A sentence about them.
+    /// A sentence about these settings.
     pub text: String,
 }
 
 /// An export's range, contract and bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportStatus {
-    /// Its name.
+    /// The export's name.
     pub name: String,
-    /// The start of its range in the store.
+    /// The start of the export's range in the store.
     pub offset_bytes: u64,
-    /// Its size.
+    /// The export's size.
     pub size_bytes: u64,
-    /// Whether it refuses writes.
+    /// Whether the export refuses writes.
     pub is_read_only: bool,
-    /// Its contract; `None` for best effort and for streams without figures.
+    /// The export's contract; `None` for best effort and for streams without figures.
     pub contract: Option<ContractStatus>,
-    /// Whether it is soft real time: its notices count, and its deadlines need no proof.
+    /// Whether the export is soft real time: its notices count, and its deadlines need no proof.
     #[serde(default)]
     pub is_soft: bool,
-    /// Its proved bound on the response time; `None` if nothing is proved.
+    /// The export's proved bound on the response time; `None` if nothing is proved.
     pub bound_ns: Option<u64>,
-    /// Its weight among best effort.
+    /// The export's weight among best effort.
     pub weight: u32,
-    /// The limit of its best-effort throughput.
+    /// The limit of the export's best-effort throughput, in bytes per second; `None` if unlimited.
     pub limit_bytes_per_s: Option<u64>,
-    /// Whether its bound does not hold now.
+    /// Whether the export's bound does not hold now.
     pub is_degraded: bool,
     /// The number of requests that the drive failed.
     pub failed: u64,
@@ -280,17 +280,17 @@ pub struct Statistics {
     pub uptime_ns: u64,
     /// Whether any bound does not hold now.
     pub is_degraded: bool,
-    /// The number of times that the guarantee was degraded.
+    /// How often the guarantee was degraded.
     #[serde(default)]
     pub degradations: u64,
     /// All exports.
     pub exports: Vec<ExportFigures>,
-    /// The drive.
+    /// The drive's statistics.
     pub drive: DriveFigures,
 }
 
-/// The statistics so far, with the distributions of the exports' response times and the state of
-/// the service, all of one instant.
+/// The statistics so far, the distributions of the exports' response times, and the state of the
+/// service, all taken at one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distributions {
     /// The statistics.
@@ -298,24 +298,25 @@ pub struct Distributions {
     pub statistics: Statistics,
     /// The exports, and whether their bounds hold.
     pub status: Status,
-    /// All exports, in the same order.
+    /// The distributions of all exports, in the order of [`Self::statistics`].
     pub distributions: Vec<ExportDistribution>,
 }
 
-/// The response times of one export, of the same requests as in [`ExportFigures`].
+/// The response times of one export, for the same requests as in [`ExportFigures`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportDistribution {
-    /// Its name.
+    /// The export's name.
     pub name: String,
-    /// Pairs of a time and the number of responses above the pair before that do not exceed it.
+    /// Pairs of a time t and a number n, in rising order: n responses took at most t and longer
+    /// than the previous pair's time.
     pub response_ns_steps: Vec<(u64, u64)>,
 }
 
-/// An export's statistics. Response times cover the requests that the contract's bound limits; for
-/// best effort, all requests.
+/// An export's statistics. Response times cover the requests to which the contract's bound applies;
+/// for best effort, all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportFigures {
-    /// Its name.
+    /// The export's name.
     pub name: String,
     /// The number of completed requests.
     pub requests: u64,
@@ -328,14 +329,14 @@ pub struct ExportFigures {
     /// The largest excess over the bound.
     #[serde(default)]
     pub excess_ns_max: u64,
-    /// The number of requests whose excess over the bound is larger than the lateness of drive and
+    /// The number of requests that exceeded their bound by more than the lateness of drive and
     /// host.
     pub unexplained: u64,
     /// The number of requests beyond the contract.
     pub beyond: u64,
     /// The number of requests that the drive failed.
     pub failed: u64,
-    /// The number of requests that are not complete.
+    /// The number of requests that are still outstanding.
     pub outstanding: u64,
     /// The number of further requests that the contract allows now.
     pub tokens: u32,
@@ -357,18 +358,18 @@ pub struct ExportFigures {
     pub response_ns_p999: Option<u64>,
     /// The longest response time.
     pub response_ns_max: Option<u64>,
-    /// The longest time of an in-contract request until its reply was at the client's socket,
-    /// without the time during which the client's socket had no room for it.
+    /// The longest time from the arrival of an in-contract request until its reply was at the
+    /// client's socket, without the time during which that socket had no room for the reply.
     #[serde(default)]
     pub socket_ns_max: u64,
-    /// How long clients' sockets had no room for their replies, in total.
+    /// The total time during which clients' sockets had no room for their replies.
     #[serde(default)]
     pub client_full_ns: u64,
     /// The proved bound on the response time.
     pub bound_ns: Option<u64>,
     /// The contract's relative deadline.
     pub deadline_ns: Option<u64>,
-    /// Whether its bound does not hold now.
+    /// Whether the export's bound does not hold now.
     pub is_degraded: bool,
 }
 
@@ -392,18 +393,18 @@ pub struct DriveFigures {
     pub overrun_ns_sum: u64,
     /// The largest overrun.
     pub overrun_ns_max: u64,
-    /// The number of times that the drive completed nothing for seconds.
+    /// How often the drive completed nothing for seconds.
     pub stalls: u64,
 }
 
-/// An export that was admitted, or would be, and the bounds of all exports with it.
+/// An export that was admitted, or that would be, with the resulting bounds of all exports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmittedExport {
-    /// Its name.
+    /// The export's name.
     pub export: String,
-    /// The start of its range in the store.
+    /// The start of the export's range in the store.
     pub offset_bytes: u64,
-    /// Its size.
+    /// The export's size.
     pub size_bytes: u64,
     /// The policy's name.
     pub policy: String,
@@ -412,19 +413,19 @@ pub struct AdmittedExport {
     /// The grade of the bounds; `None` if nothing is proved.
     #[serde(default)]
     pub grade: Option<Grade>,
-    /// What the bounds rest on.
+    /// The premises of the bounds.
     #[serde(default)]
     pub premises: Premises,
-    /// When the bounds begin to hold, and for how long.
+    /// When the bounds take effect, and how long they last.
     pub note: String,
 }
 
 /// An export that was removed, its statistics, and the other exports' bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedExport {
-    /// Its name.
+    /// The export's name.
     pub export: String,
-    /// Whether its range of the store and its share of the drive are free.
+    /// Whether the export's range of the store and its share of the drive are free again.
     pub is_free: bool,
     /// The number of completed requests.
     pub requests: u64,
@@ -445,11 +446,11 @@ pub struct RemovedExport {
 /// One export's bound and deadline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportBound {
-    /// Its name.
+    /// The export's name.
     pub name: String,
-    /// Its proved bound on the response time.
+    /// The export's proved bound on the response time; `None` if nothing is proved.
     pub bound_ns: Option<u64>,
-    /// Its contract's relative deadline.
+    /// The contract's relative deadline; `None` without a contract.
     pub deadline_ns: Option<u64>,
 }
 

@@ -2,7 +2,7 @@
 //! The format of the metrics page that a client asks for.
 //!
 //! # Source
-//! `Accept` as RFC 9110, 12.5.1.
+//! Reads the `Accept` header as RFC 9110, 12.5.1, defines it.
 
 use tidegate_metrics::Format;
 
@@ -25,7 +25,7 @@ pub(super) fn asked_for(head: &str) -> Format {
     if prometheus > open_metrics { Format::Prometheus } else { Format::OpenMetrics }
 }
 
-/// Returns a weight; a wrong one counts as zero.
+/// Parses a weight; an invalid one counts as zero.
 fn weight(text: &str) -> f64 {
     let weight = text.trim().parse().ok();
     weight.filter(|it| (0.0..=1.0).contains(it)).unwrap_or(0.0)

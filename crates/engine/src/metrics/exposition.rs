@@ -75,7 +75,7 @@ impl Snapshot<'_> {
             })
         });
         page.histograms("tidegate_export_response_seconds", help, samples);
-        // For clients of the NBD server.
+        // Response times at the socket exist only for clients of the NBD server.
         let help = "Response times at the socket: until the reply was handed to the client's \
                     socket, without the time for which the client left no room for it";
         let samples = self
@@ -139,7 +139,7 @@ impl Snapshot<'_> {
         self.of_exports(page, "excess_max_seconds", help, excess);
     }
 
-    /// Adds a gauge for each export that has a value.
+    /// Adds a gauge with one sample for each export that has a value.
     fn of_exports<T: Into<Value>>(
         &self,
         page: &mut Families,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The part of HTTP that one page needs (RFC 9112): a request head, one reply, then close.
+//! The part of HTTP that serving one page needs (RFC 9112): read a request head, reply once, then
+//! close.
 
 use tidegate_metrics::Format;
 
@@ -18,7 +19,7 @@ pub(super) struct Page {
 impl Protocol for Page {
     const REQUEST_MAX: usize = 8 << 10;
 
-    /// A head ends with an empty line.
+    /// A request head ends with an empty line.
     fn end(input: &[u8], scanned: usize) -> Option<usize> {
         // The empty line may have begun in the part that was scanned before.
         let from = scanned.saturating_sub(3);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Serves a service's metrics over HTTP, for this machine only: OpenMetrics, or Prometheus' text
-//! format for clients that prefer it.
+//! Serves a service's metrics over HTTP, only to this computer: as OpenMetrics, or in Prometheus'
+//! text format for clients that prefer it.
 //!
-//! The only page is `/metrics`, for `GET` and `HEAD`; each reply closes its connection. Every user
-//! of this machine can read it, so it shows no data of the exports.
+//! The only page is `/metrics`, for `GET` and `HEAD`; each reply closes its connection. Every local
+//! user can read the page, so it shows no data of the exports.
 
 mod accept;
 mod exposition;
@@ -30,7 +30,7 @@ impl Metrics {
     /// Opens `address`, which must be a loopback address.
     ///
     /// # Errors
-    /// If the address is not available, is reachable from other machines, or no thread can be
+    /// If the address is not available or is reachable from other computers, or if no thread can be
     /// started.
     pub fn open(address: SocketAddr, view: View, say: LogSink) -> io::Result<Self> {
         let listener = listen(address)?;
@@ -44,7 +44,7 @@ impl Metrics {
         listen(address).map(drop)
     }
 
-    /// Returns the address of the port.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the page is valid OpenMetrics 1.0 with the right values. Method: a strict parser of its
-//! grammar.
+//! Goal: the page is valid OpenMetrics 1.0 with the right values. Method: a strict parser of the
+//! OpenMetrics grammar.
 
 #![expect(clippy::float_cmp, reason = "the figures are integers, or are read as they were written")]
 
@@ -61,7 +61,7 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
 }
 
 /// Goal: a client that asks for Prometheus' text format gets the same samples in that format.
-/// Method: both formats of one service, each with a parser of its own grammar.
+/// Method: fetch both formats from one service, and parse each by its own grammar.
 #[test]
 fn the_page_is_prometheus_text_for_those_who_ask_for_it() {
     let fixture = Fixture::named("camera");

@@ -14,7 +14,7 @@ pub(super) struct Wire {
     pub(super) input: VecDeque<u8>,
     /// Whether no more input will come.
     pub(super) is_ended: bool,
-    /// The number of bytes that may still be read; `writable`: the number that may be written.
+    /// The number of bytes that can still be read (`readable`) or written (`writable`).
     pub(super) readable: usize,
     pub(super) writable: usize,
     pub(super) output: Vec<u8>,
@@ -73,7 +73,7 @@ pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize)
         if fate == Fate::Goes {
             return peer.stream.output;
         }
-        // Replies are paced; sending takes no time.
+        // Replies are paced, so time advances by `PACE` after a reply; sending takes no time.
         let is_answered = peer.stream.output.len() > written;
         now += if is_answered { PACE } else { Duration::from_micros(1) };
     }

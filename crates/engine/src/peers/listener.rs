@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Listeners for peers: a Unix socket that only its owner may use, or a TCP port.
+//! Listeners for peers: a Unix socket that only its owner can use, or a TCP port.
 
 use std::fs;
 use std::io::{self, Error, ErrorKind, Read, Write};
@@ -24,7 +24,7 @@ pub(crate) trait Listener: AsFd + Send + 'static {
     /// Accepts a waiting peer; neither this call nor the stream ever blocks.
     fn accept(&self) -> io::Result<Self::Stream>;
 
-    /// Checks the listener's state; called from time to time.
+    /// Checks the listener's state; called at intervals.
     fn look(&mut self, _say: &dyn Fn(&str)) {}
 }
 
@@ -86,7 +86,7 @@ impl PathListener {
         let identity = (metadata.dev(), metadata.ino());
         let listener =
             Self { listener: socket.into(), path: path.to_owned(), identity, is_lost: false };
-        // If a kernel behaves differently, no peer has been accepted yet.
+        // If a kernel behaves differently, the error comes before any peer is accepted.
         if metadata.mode() & 0o177 != 0 {
             return Err(Error::other("the file system does not restrict a socket to its owner"));
         }
@@ -113,7 +113,7 @@ fn remove_stale_socket(path: &Path) -> io::Result<()> {
     if is_left_behind(path)? { fs::remove_file(path) } else { Ok(()) }
 }
 
-/// Returns whether a killed service left the socket; refuses a path that is in use.
+/// Returns whether a killed service left the socket behind; refuses a path that is in use.
 fn is_left_behind(path: &Path) -> io::Result<bool> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(false) };
     if !metadata.file_type().is_socket() {
@@ -155,12 +155,12 @@ impl Listener for PathListener {
         }
         let is_removed = fs::symlink_metadata(&self.path)
             .is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        // A file that replaced the socket belongs to another user and is not removed.
+        // A file that has replaced the socket is not ours and is not removed.
         let made =
             if is_removed { Self::open(&self.path) } else { Err(ErrorKind::AlreadyExists.into()) };
         match made {
             Ok(listener) => {
-                // Existing connections stay; the old listener is dropped and removes no file.
+                // Existing connections stay open; dropping the old listener removes no file.
                 *self = listener;
                 say(&format!(
                     "warning: the control socket {} was removed; it was created again",

@@ -7,11 +7,11 @@
 //!                  +-- too long, too slow, too many ---+--> refusal, if it reads --> closed
 //! ```
 //! # Bound
-//! One thread; [`PEERS_MAX`] peers; for each peer, one request of at most `REQUEST_MAX` bytes and
-//! one reply. A peer that does not complete a request, or read its reply, within [`peer::PATIENCE`]
-//! is disconnected. Replies to one peer are at least [`peer::PACE`] apart, so that it cannot use up
-//! this thread or the service's. A long operation ([`Reply::Later`]) runs on its own thread, and no
-//! other peer waits for it.
+//! There is one thread for up to [`PEERS_MAX`] peers. Each peer has one request of at most
+//! `REQUEST_MAX` bytes and one reply at a time. A peer that does not complete a request, or read
+//! its reply, within [`peer::PATIENCE`] is disconnected. Replies to one peer are at least
+//! [`peer::PACE`] apart, so that it cannot use up this thread or the service's. A long operation
+//! ([`Reply::Later`]) runs on its own thread and delays no other peer.
 
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
@@ -52,7 +52,7 @@ const STACK_BYTES: usize = 256 << 10;
 /// Receives log lines; called from several threads.
 pub type LogSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The thread that serves the peers; dropping this ends it.
+/// The thread that serves the peers; dropping this value ends the thread.
 #[derive(Debug)]
 pub(crate) struct Peers {
     waker: Waker,
@@ -91,7 +91,7 @@ impl Drop for Peers {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
         self.waker.wake();
-        // If the thread itself drops this, it cannot join itself.
+        // The thread itself can drop this value, and cannot join itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
         {
@@ -116,7 +116,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
         while !is_ending.load(Ordering::Acquire) {
             self.wait(waker);
             let now = Instant::now();
-            // Disconnected peers make room first.
+            // Disconnected peers are removed first, to make room for new ones.
             let protocol = &mut self.protocol;
             self.peers.retain_mut(|peer| {
                 let fate = peer.turn(now, protocol);
@@ -154,7 +154,8 @@ impl<D: Listener, P: Protocol> Room<D, P> {
             return;
         }
         self.muted_until = None;
-        // At most [`PEERS_MAX`] per iteration, because the connected peers wait meanwhile.
+        // At most [`PEERS_MAX`] peers are accepted per iteration, because connected peers wait
+        // meanwhile.
         for _ in 0..PEERS_MAX {
             match self.listener.accept() {
                 Ok(stream) if self.peers.len() < PEERS_MAX => {
@@ -181,7 +182,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
 fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
     let (answer, answered) = channel();
     let work = move || {
-        // The peer may be gone.
+        // The peer may have disconnected; then the reply is dropped.
         let _ = answer.send(job());
         waker.wake();
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One peer: its requests without a reply, and the replies that it has not read.
+//! One peer: its unanswered requests, and the replies that it has not read.
 
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use rustix::event::PollFlags;
 
 use super::protocol::{Answer, Job, Protocol, Refusal, Reply};
 
-/// The time that a peer may take to send a request or to read a reply.
+/// The time limit for a peer to send a request or to read a reply.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The shortest time between two replies to the same peer.
@@ -26,7 +26,7 @@ pub(super) enum Fate {
 
 /// A reply that takes a long time.
 enum Later {
-    /// The job has not been started; the caller of `take_job` runs it.
+    /// The operation has not started; the caller of `take_job` runs it.
     Asked(Job),
     Awaited(Receiver<Answer>),
 }
@@ -34,14 +34,14 @@ enum Later {
 /// The connection to one peer, with its requests and replies.
 ///
 /// # Invariants
-/// - No request is handled while a reply is unwritten or pending.
-/// - `input` holds at most one request and one piece.
+/// - No request is handled while a reply is being computed or written.
+/// - `input` holds at most one request and one further read of [`PIECE_BYTES`].
 pub(super) struct Peer<S> {
     pub(super) stream: S,
     input: Vec<u8>,
-    /// No request ends before this position of the input.
+    /// The number of bytes of the input that were searched for the end of a request.
     scanned: usize,
-    /// The end of the first request, if it is complete.
+    /// The position at which the first request ends; `None` if the request is incomplete.
     end: Option<usize>,
     output: Vec<u8>,
     written: usize,
@@ -50,7 +50,7 @@ pub(super) struct Peer<S> {
     is_leaving: bool,
     /// Whether the peer has stopped sending.
     is_silent: bool,
-    /// The instant from which the peer's time to send or to read counts.
+    /// The start of the peer's time limit for sending or reading.
     since: Instant,
     /// The peer gets no reply before this time.
     next: Instant,
@@ -73,7 +73,7 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// Returns the instant at which the peer must be handled without an event; `None` while it
+    /// Returns the instant at which the peer must be handled even without an event; `None` while it
     /// waits for a long operation.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let is_due = self.end.is_some() && self.output.is_empty();
@@ -106,14 +106,14 @@ impl<S: Read + Write> Peer<S> {
         (!is_paced && self.later.is_none()).then_some(PollFlags::IN)
     }
 
-    /// Reads, executes and replies as far as possible without blocking.
+    /// Reads requests, executes them and writes replies as far as possible without blocking.
     pub(super) fn turn<P: Protocol>(&mut self, now: Instant, protocol: &mut P) -> Fate {
         let fate = self.advance(now, protocol);
         let is_in_time = self.later.is_some() || now.duration_since(self.since) < PATIENCE;
         if fate == Fate::Goes || is_in_time {
             return fate;
         }
-        // A peer that does not read gets no refusal either.
+        // A peer that does not read its replies gets no refusal either.
         if self.output.is_empty() && !self.is_leaving {
             self.refuse(protocol, Refusal::Slow);
             self.part();
@@ -169,8 +169,8 @@ impl<S: Read + Write> Peer<S> {
             }
             Reply::Later(job) => self.later = Some(Later::Asked(job)),
         }
-        // A peer that is still being served is not slow; one that has closed its half gets no more
-        // time.
+        // A peer that is still being served is not slow. A peer that has closed its half gets no
+        // more time.
         if !self.is_silent {
             self.since = now;
         }
@@ -192,7 +192,7 @@ impl<S: Read + Write> Peer<S> {
         self.is_leaving = true;
     }
 
-    /// Writes what the peer accepts without blocking, before the connection is closed.
+    /// Writes as much as the peer accepts without blocking, before the connection is closed.
     pub(super) fn part(&mut self) {
         let _ = self.write();
     }

@@ -5,17 +5,17 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
-    /// Whether the connection is closed after them.
+    /// Whether the connection is closed after these bytes.
     pub(crate) is_last: bool,
 }
 
-/// A long operation.
+/// A long operation, which runs on its own thread.
 pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
 
 /// The reply to a request.
 pub(crate) enum Reply {
     Now(Answer),
-    /// The reply comes later; no other peer waits for it.
+    /// The reply comes from a long operation; no other peer waits for it.
     Later(Job),
 }
 
@@ -25,12 +25,12 @@ impl From<Answer> for Reply {
     }
 }
 
-/// Why a peer is disconnected.
+/// The reason why a peer is disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Its request is too long.
+    /// The peer's request is too long.
     Long,
-    /// Its request does not arrive in time.
+    /// The peer's request did not arrive in time.
     Slow,
     /// There are too many peers.
     Crowded,
@@ -41,12 +41,13 @@ pub(crate) trait Protocol: Send + 'static {
     /// The longest request in bytes.
     const REQUEST_MAX: usize;
 
-    /// Returns the end of the first request in `input`; no request ends before `scanned`.
+    /// Returns the position at which the first request in `input` ends; no request ends before
+    /// `scanned`.
     fn end(input: &[u8], scanned: usize) -> Option<usize>;
 
     /// Executes a request.
     fn answer(&mut self, request: &[u8]) -> Reply;
 
-    /// Returns the refusal to send.
+    /// Returns the bytes that tell a peer why it is refused.
     fn refusal(&self, why: Refusal) -> Vec<u8>;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: hostile peers do not prevent replies to others. Method: hostile peers beside a
-//! well-behaved one.
+//! Goal: hostile peers do not prevent replies to others. Method: hostile peers and a well-behaved
+//! one.
 //!
-//! The protocol here echoes lines. Time-outs are tested on a single peer with invented instants.
+//! The protocol echoes lines. Time-outs are tested on a single peer with invented instants.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -16,8 +16,8 @@ use super::listener::{Listener, PathListener};
 use super::peer::{Fate, PACE, PATIENCE, Peer};
 use super::*;
 
-/// Replies to a line with the line itself, to `flood` with more than a socket holds, and to `slow`
-/// when another peer has sent `go`.
+/// Replies to a line with the line itself, to `flood` with more than a socket's buffer takes, and
+/// to `slow` when another peer has sent `go`.
 #[derive(Default)]
 struct Echo {
     go: Vec<std::sync::mpsc::Sender<()>>,
@@ -165,7 +165,7 @@ fn who_does_not_read_keeps_nobody_waiting() {
     for _ in 0..20 {
         fixture.is_well();
     }
-    // The greedy peer gets its whole reply when it reads.
+    // The peer that sent `flood` gets its whole reply once it reads.
     let mut answer = vec![0; FLOOD_BYTES];
     greedy.read_exact(&mut answer).unwrap();
     assert!(answer.iter().all(|&byte| byte == b'f'));
@@ -193,7 +193,7 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
     }
     fixture.is_well();
     let silent: Vec<UnixStream> = (0..PEERS_MAX + 8).map(|_| fixture.connect()).collect();
-    // Peers beyond the limit are refused; which ones they are does not matter.
+    // Peers beyond the limit are refused; it does not matter which peers these are.
     let mut refused = 0;
     for stream in &silent {
         stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
@@ -259,14 +259,14 @@ fn what_takes_long_keeps_nobody_else_waiting() {
     assert_eq!(&answer, b"done\nthen\n");
 }
 
-/// One peer with invented instants.
+/// One peer at invented instants.
 struct Timed {
     begun: Instant,
     peer: Peer<Wire>,
 }
 
 impl Timed {
-    /// Makes a peer that sent this input and reads this number of bytes.
+    /// Makes a peer that has sent `input` and reads `writable` bytes.
     fn new(input: &[u8], writable: usize) -> Self {
         let wire = Wire { readable: usize::MAX, writable, ..Wire::new(input) };
         let begun = Instant::now();
@@ -277,7 +277,7 @@ impl Timed {
         self.begun + Duration::from_secs(second)
     }
 
-    /// Checks that the peer stays at each of these seconds.
+    /// Checks that the peer stays connected at each of these seconds.
     fn stays(&mut self, seconds: impl IntoIterator<Item = u64>) {
         for second in seconds {
             let fate = self.peer.turn(self.after(second), &mut Echo::default());
@@ -285,7 +285,7 @@ impl Timed {
         }
     }
 
-    /// Checks that the peer goes at this second, with these replies.
+    /// Checks that the peer is disconnected at this second, with these replies.
     fn goes(mut self, second: u64, output: &str) {
         let fate = self.peer.turn(self.after(second), &mut Echo::default());
         assert_eq!(fate, Fate::Goes, "after {second} s");
@@ -336,7 +336,7 @@ fn who_sends_no_whole_line_in_time_is_told_and_let_go() {
     let mut timed = Timed::new(b"hal", 1000);
     for second in 0..10 {
         timed.stays([second]);
-        // One byte per second does not complete a line in time.
+        // A peer that sends one byte per second does not complete a line in time.
         timed.peer.stream.input.push_back(b'f');
     }
     assert_eq!(timed.peer.deadline(), Some(timed.begun + PATIENCE));

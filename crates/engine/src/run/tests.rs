@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a run asks a policy again at the instant that the policy names, and panics if the policy
+//! Goal: a run calls a policy again at the instant that the policy names, and panics if the policy
 //! forgets a job. Method: a policy that no workload file can name.
 
 use tidegate_drive::PseudoDisk;
@@ -80,7 +80,7 @@ fn instant_that_a_policy_asks_for_is_kept() {
     assert_eq!(run.ended, Time::ZERO + Duration::from_ms(27));
 }
 
-/// Canary: a policy that forgets a job is detected; the run does not wait without end.
+/// Canary: a policy that forgets a job is detected; the run does not wait forever.
 #[test]
 #[should_panic(expected = "leaves a job waiting on an idle device")]
 fn policy_that_forgets_a_job_is_caught() {

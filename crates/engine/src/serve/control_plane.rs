@@ -19,22 +19,22 @@ use tidegate_model::{Grade, Weight};
 pub struct ControlPlane {
     _control: Option<Control>,
     metrics: Option<Metrics>,
-    /// The log thread ends with the service.
+    /// The thread of the log, which ends with the service.
     _log: Option<JoinHandle<()>>,
 }
 
 impl ControlPlane {
-    /// Returns the address at which metrics are read.
+    /// Returns the address that serves the metrics; `None` if no address does.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().map(Metrics::address)
     }
 }
 
 impl Prepared {
-    /// Opens the control plane that the file asks for. It calls `stop` when a peer of the control
-    /// socket requests the end of the service, or when the service has ended by itself; `stop` must
-    /// not wait for that end. `say` gets the grade of the bounds with its doubts, and warnings, one
-    /// line per call.
+    /// Opens the control plane that the file configures. It calls `stop` when a peer of the control
+    /// socket asks to stop the service, or when the service has ended by itself; `stop` must not
+    /// wait until the service has ended. `say` gets the grade of the bounds with its doubts, and
+    /// warnings, one line per call.
     ///
     /// # Errors
     /// [`ServeError::ControlPlane`].
@@ -66,8 +66,7 @@ impl Prepared {
         Ok(ControlPlane { _control: control, metrics, _log: log })
     }
 
-    /// Refuses a control socket or an address of metrics that cannot be opened; leaves nothing
-    /// behind.
+    /// Refuses a control socket or a metrics address that cannot be opened; leaves nothing behind.
     pub(super) fn check_control_plane(&self) -> Result<(), ServeError> {
         if let Some(path) = self.control_path() {
             Control::check(&path).map_err(|source| control_failure(&path, source))?;
@@ -91,7 +90,7 @@ fn metrics_failure(address: SocketAddr, source: io::Error) -> ServeError {
     ServeError::ControlPlane { what: format!("metrics at {address}"), source }
 }
 
-/// Reports the grade of the bounds, and every doubt about them; nothing if nothing is proved.
+/// Logs the grade of the bounds and every doubt about them; logs nothing if nothing is proved.
 fn say_grade(offer: &Offer, say: &LogSink) {
     let premises = offer.premises();
     match offer.grade() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a serve file cannot be served.
+//! The error if a serve file cannot be served.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use tidegate_model::FileError;
 use crate::known_device::UnknownDevice;
 use crate::service::ServiceError;
 
-/// Why a serve file cannot be served.
+/// The reason why a serve file cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -65,7 +65,7 @@ pub enum ServeError {
     /// A control socket, a metrics port or the log cannot be opened.
     #[error("cannot open {what}: {source}")]
     ControlPlane {
-        /// The part, with its path or address.
+        /// The component that cannot be opened, with its path or address.
         what: String,
         /// The system's error.
         source: std::io::Error,
@@ -75,7 +75,7 @@ pub enum ServeError {
     Keys {
         /// The path that the file names.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         what: String,
     },
     /// The file names a processor on which the process may not run.
@@ -84,14 +84,14 @@ pub enum ServeError {
         /// The processor's number.
         processor: u32,
     },
-    /// The process may not have enough descriptors.
+    /// The process's limit on descriptors is too low.
     #[error(
         "the server needs {needed} descriptors and may have {descriptors}: raise the limit (`ulimit -n`, or LimitNOFILE= in the unit), or lower [limits] connections"
     )]
     Descriptors {
-        /// The number that all connections together need.
+        /// The number of descriptors that all connections together need.
         needed: usize,
-        /// The number that the process may have.
+        /// The number of descriptors that the process can have.
         descriptors: usize,
     },
     /// The service cannot start.
@@ -99,7 +99,7 @@ pub enum ServeError {
     Service(#[from] ServiceError),
 }
 
-/// Returns the error, its position and the help in one line, for callers that do not show the file.
+/// Returns the error, its position and the help as one line, for callers that do not show the file.
 fn place_and_help(path: &Path, text: &str, error: &FileError) -> String {
     let place = match error.line_and_column(text) {
         _ if error.span == (0..0) => String::new(),

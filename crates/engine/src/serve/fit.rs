@@ -8,13 +8,13 @@ use tidegate_analysis::Answer;
 use tidegate_analysis::fit::{Change, Proof, Terms, changes};
 use tidegate_model::{Duration, ExportContract, ExportSpec};
 
-/// The size of the largest set in which the search tries to leave out each contract.
+/// The largest set for which the search tries to leave out each contract.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
-/// The time limit of the search, because a user waits for the reply.
+/// The time limit of the search, because a user waits for the result.
 const TRIED_FOR: Wall = Wall::from_secs(2);
 
-/// The result of a proof of exports.
+/// The result of proving a set of exports.
 pub(super) struct Proved {
     pub(super) answer: Answer,
     /// The bound of each export; `None` if it has no contract, or no bound is known.
@@ -57,7 +57,7 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
         found
     }
 
-    /// Returns changes to the export at that index with which the whole set would be proved.
+    /// Returns changes to the export at index `newcomer` with which the whole set would be proved.
     pub(super) fn of_newcomer(&self, exports: &[ExportSpec], newcomer: usize) -> Vec<String> {
         let export = &exports[newcomer];
         if export.contract.is_none() {
@@ -76,7 +76,7 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
         self.prove(exports).is_some_and(|proved| proved.answer == Answer::Proven)
     }
 
-    /// Tries the set without each contract.
+    /// Tries the set without one contract, for each contract in turn.
     fn without_one(&self, exports: &[ExportSpec]) -> Vec<Change> {
         let contracts: Vec<usize> =
             (0..exports.len()).filter(|&index| exports[index].contract.is_some()).collect();
@@ -111,7 +111,7 @@ fn terms_of(contract: &ExportContract) -> Terms {
     Terms { requests, period, deadline }
 }
 
-/// Returns the exports with other terms for those at these indices, which have contracts.
+/// Returns the exports, with other terms for the contracts of the exports at these indices.
 fn with_terms(exports: &[ExportSpec], indices: &[usize], terms: &[Terms]) -> Vec<ExportSpec> {
     let mut changed = exports.to_vec();
     for (&index, &Terms { requests, period, deadline }) in indices.iter().zip(terms) {
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Proves exports by these bounds.
+    /// Proves exports with the bounds that `bound` returns.
     fn prove(exports: &[ExportSpec], bound: impl Fn(&ExportContract) -> Duration) -> Proved {
         let contracts: Vec<&ExportContract> =
             exports.iter().filter_map(|export| export.contract.as_ref()).collect();

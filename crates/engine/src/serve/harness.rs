@@ -12,7 +12,7 @@ use tidegate_model::{Bytes, DriveFile, ExportSpec, FileError, ServeFile};
 /// The largest number of contracts that a test proves; more take too long.
 const PROVED_MAX: usize = 4;
 
-/// How far a text was accepted.
+/// The step up to which a text was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
     Refused,
@@ -20,7 +20,7 @@ pub(crate) enum Reached {
     Bound,
 }
 
-/// Runs the text through all steps; returns how far it was accepted.
+/// Runs the text through all steps; returns the step up to which it was accepted.
 ///
 /// # Errors
 /// The description of a wrong result.
@@ -57,7 +57,7 @@ pub(crate) fn run(bytes: &[u8]) -> Result<Reached, String> {
     Ok(reached)
 }
 
-/// Checks that the error has a text and points into the file.
+/// Checks that the error has a text and a position within the file.
 fn check_fault(error: &FileError, text: &str) -> Result<(), String> {
     let (line, column) = error.line_and_column(text);
     let is_within = line >= 1 && column >= 1 && line <= text.lines().count() + 1;
@@ -65,7 +65,7 @@ fn check_fault(error: &FileError, text: &str) -> Result<(), String> {
     if is_within && is_said { Ok(()) } else { Err(format!("{error} at {line}:{column}")) }
 }
 
-/// Checks that exports lie within the store, are aligned, and have distinct names.
+/// Checks that exports are within the store, are aligned, and have distinct names.
 fn check_layout(exports: &[ExportSpec], layout: Layout) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for export in exports {

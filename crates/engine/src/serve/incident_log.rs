@@ -2,8 +2,8 @@
 //! Logs each incident immediately, but overruns at most once per second.
 //!
 //! A drive that exceeds its table often does so hundreds of times per second, and no one reads
-//! hundreds of lines; the next line counts the suppressed overruns. The service's thread only puts
-//! each event into a channel, so a slow reader of the log does not delay it.
+//! hundreds of lines. Suppressed overruns are counted in the next line. The service's thread only
+//! sends each event to a channel, so a slow reader of the log does not delay it.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread::JoinHandle;
@@ -18,8 +18,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The thread's stack size: the thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Starts a thread that logs incidents until their service ends. Calls `end` if the service ended
-/// by itself.
+/// Starts a thread that logs incidents until the service ends. Calls `end` if the service ended by
+/// itself.
 ///
 /// # Errors
 /// If no thread can be started.
@@ -64,7 +64,7 @@ pub(super) fn start(
         .spawn(listen)
 }
 
-/// Returns the line of a rare incident, which is logged immediately.
+/// Formats a rare incident, which is logged immediately.
 fn sentence(incident: &Incident) -> String {
     match incident {
         Incident::Stall(Stall { at: instant, waited, in_flight }) => format!(
@@ -86,14 +86,14 @@ fn sentence(incident: &Incident) -> String {
     }
 }
 
-/// Decides which overruns are logged. The caller passes the time.
+/// Decides which overruns are logged. The caller provides the current time.
 #[derive(Debug, Default)]
 struct Lines {
     /// No line is written before this instant.
     next: Option<Instant>,
-    /// The number of the last overrun that was logged, on its own line or within a count.
+    /// The number of the last overrun that was logged, in its own line or as part of a count.
     told: u64,
-    /// The worst and the last of the suppressed overruns.
+    /// The worst and the last suppressed overrun.
     kept_back: Option<(Overrun, Overrun)>,
 }
 
@@ -113,7 +113,8 @@ impl Lines {
             return None;
         }
         if self.kept_back.is_some() {
-            // The line of the suppressed overruns is due first; this overrun is in the next line.
+            // The line about the suppressed overruns is due first; this overrun is part of the next
+            // line.
             let line = self.rest(now);
             self.kept_back = Some((overrun, overrun));
             return line;
@@ -138,7 +139,7 @@ impl Lines {
         ))
     }
 
-    /// Returns one line for the suppressed overruns, if it is due.
+    /// Returns one line about the suppressed overruns, if it is due.
     fn rest(&mut self, now: Instant) -> Option<String> {
         if self.next.is_some_and(|next| now < next) {
             return None;

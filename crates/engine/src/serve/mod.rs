@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a service from a serve file: reads, proves and opens it.
+//! Makes a service from a serve file: reads the file, proves the contracts and opens the store.
 //!
 //! ```text
 //!   Prepared::read   the file, its drive, the proof     nothing is opened yet
 //!   Prepared::open   the store, the exports in it       the service runs
 //!   Prepared::stand_by   control socket, metrics, warnings   it can be monitored and controlled
 //! ```
-//! [`Prepared::serve`] opens the service, stands by, and lets clients in over NBD.
+//! [`Prepared::serve`] opens the service and its control plane, and accepts clients over NBD.
 
 mod control_plane;
 mod error;
@@ -60,13 +60,13 @@ const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
 #[derive(Debug, Clone)]
 pub struct Prepared {
     path: PathBuf,
-    /// The margin that replaces the file's.
+    /// The margin that replaces the file's; `None` keeps the file's.
     margin: Option<Share>,
     text: String,
     file: ServeFile,
     drive: Option<DriveFile>,
     bound: Option<(Bound, Assessment)>,
-    /// Where a server reports each request that has ended.
+    /// Receives each request that has ended at a server of this file.
     requests_to: Option<RequestSink>,
 }
 
@@ -75,16 +75,16 @@ impl Prepared {
     /// contracts.
     ///
     /// # Errors
-    /// [`ServeError`] for a file that cannot be read or is faulty, not for a proof that fails.
+    /// [`ServeError`] for a file that cannot be read or is faulty, not for a failed proof.
     pub fn read(path: &Path) -> Result<Self, ServeError> {
         Self::read_with(path, None)
     }
 
-    /// Reads the serve file at `path` as [`Self::read`] does, with this margin in place of the
-    /// file's.
+    /// Reads the serve file at `path` as [`Self::read`] does, but with `margin` instead of the
+    /// file's margin, if it is given.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// The same as [`Self::read`].
     pub fn read_with(path: &Path, margin: Option<Share>) -> Result<Self, ServeError> {
         let text = read_text(path)?;
         let faulty =
@@ -113,7 +113,7 @@ impl Prepared {
         Ok(Self { path, margin, text, file, drive, bound, requests_to: None })
     }
 
-    /// Lets servers of the file report each request that has ended.
+    /// Makes servers of the file report each request that has ended to `sink`.
     #[must_use]
     pub fn reporting(self, sink: RequestSink) -> Self {
         Self { requests_to: Some(sink), ..self }
@@ -143,9 +143,9 @@ impl Prepared {
     /// Returns changes with which the contracts would be proved, one per entry.
     ///
     /// # Complexity
-    /// Some seconds at most.
+    /// The search takes some seconds at most.
     pub fn what_would_fit(&self) -> Vec<String> {
-        // The store may not be open; the exports' positions do not affect the proof.
+        // The store may not be open yet. The exports' positions do not affect the proof.
         let layout = Layout { size: Bytes::new(u64::MAX), alignment: SIMULATED_ALIGNMENT };
         let Ok(exports) = self.file.exports(layout) else { return Vec::new() };
         self.prover(layout).search().of_set(&exports)
@@ -183,7 +183,8 @@ impl Prepared {
         })
     }
 
-    /// Checks the exports in a store of this size. A device's size is known only when it is open.
+    /// Checks the exports against a store of this size. A device's size is known only once it is
+    /// open.
     fn check_within(&self, size: Option<Bytes>) -> Result<(), ServeError> {
         let size = size.unwrap_or(Bytes::new(u64::MAX));
         let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
@@ -197,7 +198,7 @@ impl Prepared {
         size_max.map_err(|error| self.faulty(error))
     }
 
-    /// Returns a file's size; `None` for a device, which must be opened for that.
+    /// Returns a file's size; `None` for a device, which would have to be opened.
     fn backing_size(&self, named: &Named) -> Result<Option<Bytes>, ServeError> {
         let path = self.resolve(named.get_ref());
         match std::fs::metadata(&path) {
@@ -213,7 +214,8 @@ impl Prepared {
                     ),
                 )))
             }
-            // The server may have permissions that the caller lacks.
+            // The file cannot be examined, but the server may have permissions that the caller
+            // lacks.
             Err(_) => Ok(None),
         }
     }
@@ -232,8 +234,8 @@ impl Prepared {
         self.open_with(is_forced, 0, None)
     }
 
-    /// Opens the store and starts to serve, with room for this many connections, and for requests
-    /// of this many bytes.
+    /// Opens the store and starts to serve, with room for `sockets` connections, and with at most
+    /// `requests_max` bytes of memory for requests.
     fn open_with(
         &self,
         is_forced: bool,
@@ -298,7 +300,7 @@ impl Prepared {
     }
 
     /// Refuses contracts whose proof predicts service times, unless the drive file was measured on
-    /// this device. A simulated drive needs no check: its file is the device.
+    /// this device. A simulated drive needs no check: its drive file defines the device.
     fn check_device(&self, facts: &DeviceFacts) -> Result<(), ServeError> {
         let is_promised = self.file.has_promises() && self.is_proven();
         if let (true, Some(drive), Some((bound, _))) = (is_promised, &self.drive, &self.bound) {
@@ -329,8 +331,8 @@ impl Prepared {
         Ok(Service::start(params, make)?)
     }
 
-    /// Makes the drive from its parts, or else a pseudo-disk with the longest times that its table
-    /// allows.
+    /// Makes a drive from the mechanics in its drive file, or else a pseudo-disk that always takes
+    /// the longest times in its table.
     fn simulated_drive(
         &self,
         file: &DriveFile,
@@ -357,7 +359,8 @@ impl Prepared {
             exports,
             arrangement,
             is_measured: self.drive.is_some(),
-            // A simulated drive's store is a file, which can be trimmed; a device must be asked.
+            // A simulated drive's store is a file, which can be trimmed. For other backings,
+            // `open_target` sets this.
             can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
             size_max: self.size_max(layout)?,
@@ -383,7 +386,7 @@ impl Prepared {
 /// The size of a simulated drive whose file does not state it.
 const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
-/// The seed of a simulated drive: two services from one file behave identically.
+/// The seed of a simulated drive: two services with the same file behave identically.
 const SEED: u64 = 1;
 
 /// Makes the arrangement that serves every export as best effort, under the same policy.
@@ -409,7 +412,7 @@ fn read_text(path: &Path) -> Result<String, ServeError> {
         .map_err(|source| ServeError::Unreadable { path: path.to_owned(), source })
 }
 
-/// Returns the drive of that name: a built-in one, or a file beside the serve file.
+/// Returns the drive called `named`: a built-in drive, or a drive file beside the serve file.
 fn read_drive(
     named: &Named,
     folder: &Path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Proves sets of exports, by the rules of a serve file: at the start, and for every change of the
+//! Proves sets of exports by the rules of a serve file: at the start, and for every change of the
 //! set.
 
 use tidegate_analysis::fit::up_to_us;
@@ -15,15 +15,15 @@ use tidegate_model::{
 use super::fit::{Proved, Search};
 use crate::service::{Arrangement, Prover, Refusal};
 
-/// The depth of a store about which nothing is known.
+/// The depth assumed for a store about which nothing is known.
 const DEPTH_DEFAULT: u32 = 32;
 
-/// The number of best-effort requests among which a policy that orders by position may choose.
+/// The number of best-effort requests among which a policy that orders by position can choose.
 const POSITIONS_WINDOW: u32 = 512;
 
 /// The number of best-effort requests among which the order of a plan chooses. An order by position
-/// reaches most of its gain with 64 requests. A larger window would let more requests of one export
-/// overtake requests of another ([`crate::service::shares`]).
+/// reaches most of its gain with 64 requests. With a larger window, more requests of one export
+/// could overtake requests of another ([`crate::service::shares`]).
 const ORDER_WINDOW: u32 = 64;
 
 /// The rules of a serve file, applied to other sets of exports.
@@ -93,7 +93,7 @@ impl Prover for FileProver {
 }
 
 impl FileProver {
-    /// Begins a search for similar exports that would be proved.
+    /// Starts a search for similar exports that would be proved.
     pub(super) fn search(&self) -> Search<impl Fn(&[ExportSpec]) -> Option<Proved>> {
         Search::new(|exports: &[ExportSpec]| self.proved(exports))
     }
@@ -113,7 +113,7 @@ impl FileProver {
 /// Returns the workload to prove on this drive, with the service times that its mechanics predict.
 ///
 /// # Errors
-/// As [`ServeFile::bind`].
+/// The same as [`ServeFile::bind`].
 pub(super) fn bind(file: &ServeFile, drive: &DriveFile) -> Result<Bound, FileError> {
     let bound = file.bind(drive)?;
     Ok(Bound { workload: tidegate_drive::with_prediction(bound.workload, drive), ..bound })
@@ -145,7 +145,7 @@ fn reason(workload: &Workload, assessment: &Assessment) -> String {
     late.collect::<Vec<_>>().join("; ")
 }
 
-/// Makes the arrangement of the exports; the tasks are the exports with a contract, in order.
+/// Makes the arrangement of the exports; its tasks are the exports with a contract, in order.
 pub(crate) fn arrangement(
     workload: &Workload,
     assessment: &Assessment,
@@ -153,7 +153,7 @@ pub(crate) fn arrangement(
 ) -> Arrangement {
     let plan = assessment.tolerant_plan(workload);
     let window = window_of(workload, &plan);
-    // Without a hard contract nothing was proved about this store and this load: the assessment
+    // Without a hard contract, nothing was proved about this store and this load: the assessment
     // charges no flushes, and counts streams without figures as best effort.
     let (bounds, premises) = if exports.iter().any(ExportSpec::is_promised) {
         (bounds(assessment, exports), assessment.premises.clone())
@@ -172,7 +172,7 @@ fn bounds(assessment: &Assessment, exports: &[ExportSpec]) -> Vec<Option<Duratio
     exports.iter().map(bound).collect()
 }
 
-/// Returns the number of best-effort requests that the policy holds at once.
+/// Returns the number of best-effort requests that the policy can choose from at once.
 fn window_of(workload: &Workload, plan: &Plan) -> u32 {
     let facts = workload.policy.facts();
     if facts.wants_choice {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads a running server's file again, and changes its exports to match the file.
 //!
-//! Each export changes as a whole or stays as it is. A key that a running service cannot change is
+//! Each export changes as a whole or not at all. A key that a running service cannot change is
 //! refused with the reason. Exports that were admitted through the control socket and that the file
-//! does not name stay.
+//! does not name remain.
 //!
-//! The data must be where a restart would look for them, so an export that is admitted gets the
-//! place that a restart would give it, and an export that a restart would place elsewhere is
-//! reported.
+//! After a restart, an export's data must be where the file places the export. A reload therefore
+//! gives an admitted export the place that a restart would give it, and reports an export that a
+//! restart would move.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ impl std::fmt::Display for Reloaded {
     }
 }
 
-/// A change that the file wants.
+/// A change that the file requires.
 enum Wanted {
     Remove,
     Admit(NewExport),
@@ -63,12 +63,14 @@ impl Wanted {
 }
 
 impl Server {
-    /// Reads the serve file again, and admits, changes and removes exports as it says. Each change
-    /// waits up to some seconds for a quiet instant, and for a change in progress; `alive` is
-    /// called meanwhile. While a change waits, clients of exports without a contract may wait too.
+    /// Reads the serve file again, and admits, changes and removes exports accordingly. Each change
+    /// waits up to some seconds for an instant without outstanding requests, and for a change in
+    /// progress; `alive` is called meanwhile. While a change waits, clients of exports without a
+    /// contract can be delayed too.
     ///
-    /// A change that is refused is tried again after others, which may have made room for it. If
-    /// everything in the file can be served together, the order of its exports does not matter.
+    /// A change that is refused is tried again after the other changes, which may have made room
+    /// for it. If everything in the file can be served together, the order of its exports does not
+    /// matter.
     ///
     /// # Errors
     /// [`ServeError`] for a file that cannot be read or is faulty; then nothing has changed.
@@ -81,7 +83,7 @@ impl Server {
             let why = format!("`{key}` cannot change while the service runs: restart it");
             reloaded.refused.push(why);
         }
-        // Faults of the file are found first: a faulty file must not change the names.
+        // Faults are found before `names` changes, so a faulty file changes nothing.
         let changes = reloaded.changes(&next, &view)?;
         let names: Vec<String> = next.file.export_names().map(str::to_owned).collect();
         let old = std::mem::replace(&mut self.names, names);
@@ -100,7 +102,7 @@ impl Server {
             };
             reloaded.refused.push(format!("`{name}` {effect}: {error}"));
             if let (Wanted::Remove, true) = (change, view.export(&name).is_some()) {
-                // The export still counts as the file's, so the next reload tries again to remove
+                // The export still belongs to the file, so the next reload tries again to remove
                 // it.
                 self.names.push(name);
             }
@@ -112,7 +114,7 @@ impl Server {
 /// A change that was refused, with the name of its export.
 type RefusedChange = (String, Wanted, ChangeError);
 
-/// Makes all changes, in rounds, until none of those left can be made.
+/// Makes all changes, in rounds, until none of the remaining changes can be made.
 fn make_all(
     mut wanted: Vec<(String, Wanted)>,
     mut make: impl FnMut(&str, &Wanted) -> Result<(), ChangeError>,
@@ -136,7 +138,7 @@ fn make_all(
     }
 }
 
-/// Makes a change when no other is in progress.
+/// Makes a change once no other change is in progress.
 fn in_turn(
     alive: &mut impl FnMut(),
     make: impl Fn() -> Result<(), ChangeError>,
@@ -159,7 +161,7 @@ impl Reloaded {
         next: &Prepared,
         view: &View,
     ) -> Result<Vec<(String, Wanted)>, ServeError> {
-        // The store's size matters only for exports of the whole store.
+        // Only exports that cover the whole store depend on its size.
         let layout = Layout { size: Bytes::new(u64::MAX), alignment: view.alignment() };
         let placed = next.file.exports(layout).map_err(|error| next.faulty(error))?;
         let offer = view.offer();
@@ -231,8 +233,8 @@ mod tests {
         Refusal::new("no room".to_owned(), "make room").into()
     }
 
-    /// Goal: a change that needs the room that another change frees is made, whatever their order,
-    /// and one that never fits is refused. Method: changes that fit once others were made.
+    /// Goal: a change that needs room which another change frees is made, in any order, and a
+    /// change that never fits is refused. Method: changes that fit only after others were made.
     #[test]
     fn a_change_that_is_refused_at_first_is_made_after_those_that_make_room() {
         let wanted = ["third", "never", "second", "first", "late"];

@@ -16,31 +16,33 @@ use crate::service::{RequestSink, Service, Summary, View};
 /// The number of exports that can be admitted later with a full share of connections and memory.
 const EXPORTS_MORE: usize = 8;
 
-/// The largest number of connections: each takes two slots of the ring, beside the disk's.
+/// The largest number of connections: each takes two slots of the ring, in addition to the disk's
+/// slots.
 const CONNECTIONS_MAX: usize = 1_536;
 
-/// The interval between two checks for outstanding requests at the end.
+/// The interval between two checks for outstanding requests while the server ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A message of a running server to its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// The owner must end the server, because its end was requested or the service has ended by
+    /// The owner must end the server, because a peer asked for it or the service has ended by
     /// itself.
     Stop,
     /// The owner must call [`Server::reload`].
     Reload,
 }
 
-/// A running server; dropping it ends it at once.
+/// A running server; dropping it ends it immediately.
 #[derive(Debug)]
 pub struct Server {
-    // Declared in the order in which they end.
+    // These fields are declared in the order in which they must be dropped.
     acceptor: Option<Acceptor>,
     control_plane: Option<ControlPlane>,
     service: Option<Service>,
     footprint: Footprint,
-    /// The file as it was at the start, and the names of the exports in it when it was last read.
+    /// The file as it was at the start, and the names of the exports in the file when it was last
+    /// read.
     pub(super) prepared: Prepared,
     pub(super) names: Vec<String>,
     events: Receiver<ServerEvent>,
@@ -48,7 +50,7 @@ pub struct Server {
 }
 
 impl Prepared {
-    /// Opens the store and lets clients in at `listener`. `say` gets the log, one line per call.
+    /// Opens the store and accepts clients at `listener`. `say` gets the log, one line per call.
     ///
     /// With `is_forced`, contracts that are not proved are served as best effort.
     ///
@@ -78,7 +80,7 @@ impl Prepared {
         let (sender, events) = channel();
         let stop = sender.clone();
         let stop = move || {
-            // The owner may be gone, which has no effect.
+            // The owner may no longer receive, which has no effect.
             let _ = stop.send(ServerEvent::Stop);
         };
         let control_plane = self.stand_by(&service, stop, say.clone())?;
@@ -99,11 +101,11 @@ impl Prepared {
         })
     }
 
-    /// Returns the largest amounts of memory and descriptors that a server of the file can take,
-    /// whatever its clients do.
+    /// Returns upper bounds on the memory and descriptors that a server of this file uses, whatever
+    /// its clients do.
     ///
     /// # Errors
-    /// [`ServeError::Faulty`] if the exports are not possible.
+    /// [`ServeError::Faulty`] if the exports are not valid.
     pub fn footprint(&self) -> Result<Footprint, ServeError> {
         // The exports' positions do not matter, so the store need not be open.
         let layout = Layout { size: Bytes::new(u64::MAX), alignment: SIMULATED_ALIGNMENT };
@@ -135,13 +137,13 @@ impl Prepared {
         self.encryption().map(drop)
     }
 
-    /// Refuses the file if a server of it could not start on this machine now: its store is absent
-    /// or in use, its control socket or its metrics cannot be opened, or it names a processor that
-    /// this process may not use. It leaves everything as it was. The command that serves checks
-    /// where clients connect.
+    /// Refuses the file if its server could not start on this computer now: its store is absent or
+    /// in use, its control socket or its metrics cannot be opened, or it names a processor that
+    /// this process may not use. Changes nothing. It does not check the address where clients
+    /// connect; the command that serves does.
     ///
     /// # Errors
-    /// The error of [`Self::serve`].
+    /// The error that [`Self::serve`] would return.
     pub fn check_start(&self) -> Result<(), ServeError> {
         self.check_processors()?;
         self.check_store()?;
@@ -171,7 +173,7 @@ impl Prepared {
 }
 
 impl Server {
-    /// Returns the largest amounts of memory and descriptors that the server can take, whatever its
+    /// Returns upper bounds on the memory and descriptors that the server uses, whatever its
     /// clients do.
     pub fn footprint(&self) -> Footprint {
         self.footprint
@@ -190,7 +192,7 @@ impl Server {
     /// Returns a view of the service.
     ///
     /// # Panics
-    /// Never: the service is there until [`Self::stop`].
+    /// Never: the service exists until [`Self::stop`].
     pub fn view(&self) -> View {
         self.service().view()
     }
@@ -198,14 +200,14 @@ impl Server {
     /// Returns the service.
     ///
     /// # Panics
-    /// Never: the service is there until [`Self::stop`].
+    /// Never: the service exists until [`Self::stop`].
     pub fn service(&self) -> &Service {
         self.service.as_ref().expect("it runs until `stop`")
     }
 
-    /// Accepts no more clients, completes the outstanding requests, sends the replies as far as
-    /// clients take them within a second, and ends. Returns the summary; `None` if the service has
-    /// ended by itself.
+    /// Accepts no more clients, completes the outstanding requests, sends the replies that clients
+    /// take within a second, and ends. Returns the summary; `None` if the service has ended by
+    /// itself.
     ///
     /// # Panics
     /// If the service's thread panicked.
@@ -221,7 +223,7 @@ impl Server {
         }
         let summary = service.summary();
         let ended = service.stop();
-        // Dropped only now, because the acceptor's thread closes the last connections.
+        // These are dropped last, because the acceptor's thread closes the last connections.
         drop(self.acceptor.take());
         drop(self.control_plane.take());
         summary.filter(|_| ended.is_ok())
@@ -229,7 +231,8 @@ impl Server {
 }
 
 impl Footprint {
-    /// Returns the memory limit for a service manager: the footprint, rounded up to 16 MiB.
+    /// Returns the memory limit for a service manager: the footprint, rounded up to a multiple of
+    /// 16 MiB.
     pub fn memory_max(&self) -> Bytes {
         const STEP: u64 = 16 << 20;
         Bytes::new(self.total().get().div_ceil(STEP).saturating_mul(STEP))

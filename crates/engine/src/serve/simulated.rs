@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A simulated drive in real time as the store of a service.
 //!
-//! The drive gives the completion times, and a file holds the data, in memory or on disk. A
-//! request's data moves at the instant at which the drive completes the request.
+//! The drive model gives the completion times, and a file in memory or on disk holds the data. A
+//! request's data is transferred at the instant at which the drive completes the request.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ use tidegate_platform::Clock;
 
 use crate::service::DataBackend;
 
-/// The longest time for which the thread sleeps without an event.
+/// The longest sleep of the thread if no event occurs.
 const SLEEP_MAX: Duration = Duration::from_ms(60_000);
 
 /// A simulated drive in real time, with a file for its data.
@@ -25,15 +25,16 @@ pub struct SimulatedStore {
     store: File,
     clock: Clock,
     waker: Waker,
-    /// The ring of clients' sockets; without it, the thread sleeps until the waker wakes it.
+    /// The ring of the clients' sockets; without it, the thread sleeps until the waker wakes it.
     ring: Option<DataRing>,
-    /// Trims; they complete immediately, because no drive model gives times for them.
+    /// Trims to report as complete; they complete immediately, because no drive model gives times
+    /// for them.
     trimmed: Vec<RequestId>,
 }
 
 impl SimulatedStore {
-    /// Makes a store with that drive's timing and its data in `store`, which reads as zero beyond
-    /// its end. The policy must keep within the drive's depth.
+    /// Makes a store with the timing of `drive` and its data in the file `store`, which reads as
+    /// zero beyond its end. The policy must keep within the drive's depth.
     pub fn new(drive: Box<dyn Drive + Send>, store: File, clock: Clock, waker: Waker) -> Self {
         let drive = DriveQueue::new(drive, u32::MAX);
         Self { drive, store, clock, waker, ring: None, trimmed: Vec::new() }

@@ -2,10 +2,10 @@
 //! Allows one service per store.
 //!
 //! Two services that write to one file would each prove bounds for a drive that they unknowingly
-//! share, and neither would know the order of the other's requests. So a service that writes or has
-//! contracts locks the file exclusively; services that only read it without contracts share it. The
-//! locks are the kernel's (`flock`), which attached simulated drives take too; the kernel releases
-//! them when the process ends.
+//! share, and neither would order its requests with the other's. So a service that writes or has
+//! contracts locks the file exclusively; services that only read it without contracts share a lock.
+//! The locks are the kernel's (`flock`), which attached simulated drives take too; the kernel
+//! releases them when the process ends.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -19,8 +19,8 @@ use tidegate_device::{Access, OpenError, Target};
 
 use super::error::ServeError;
 
-/// The longest time that a file stays busy after its process was killed: the kernel completes that
-/// process's io_uring requests afterwards.
+/// The longest time for which a file stays in use after its process was killed: the kernel
+/// completes that process's io_uring requests afterwards.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
 /// The interval between two attempts.
@@ -33,7 +33,7 @@ pub(super) fn open_store(path: &Path) -> Result<File, ServeError> {
     Ok(file)
 }
 
-/// Refuses a store that [`open_store`] could not open; creates none.
+/// Refuses a store that [`open_store`] could not open; does not create a store.
 pub(super) fn check_store(path: &Path) -> Result<(), ServeError> {
     if path.exists() {
         return open_store(path).map(drop);
@@ -45,7 +45,7 @@ pub(super) fn check_store(path: &Path) -> Result<(), ServeError> {
     Err(OpenError::Refused { path: path.to_owned(), source: Errno::NOENT }.into())
 }
 
-/// Opens a backing. Opening a device for writing claims it; a file is locked.
+/// Opens a backing. Opening a device for writing claims it exclusively; a file is locked.
 pub(super) fn open_backing(
     path: &Path,
     access: Access,
@@ -60,7 +60,7 @@ pub(super) fn open_backing(
     Ok(target)
 }
 
-/// Returns whether another process, which may be about to end, has the file open.
+/// Returns whether another process, which may be about to end, has the device open.
 fn is_busy<T>(found: &Result<T, OpenError>) -> bool {
     matches!(found, Err(OpenError::InUse { used: Use::Claimed | Use::Undecided { .. }, .. }))
 }
@@ -78,7 +78,8 @@ fn lock(file: impl AsFd, path: &Path, is_alone: bool) -> Result<(), ServeError> 
     }
 }
 
-/// Repeats `act` until it is not busy or the time is over; returns its last result.
+/// Repeats `act` until its result is not busy or the time limit is reached; returns the last
+/// result.
 fn patiently<T>(mut act: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
     let begun = Instant::now();
     loop {
@@ -120,7 +121,7 @@ mod tests {
         let first = open_store(&path).expect("nobody has it");
         let error = open_store(&path).expect_err("somebody has it").to_string();
         assert!(error.contains("store is served by another service"), "{error}");
-        // The lock that `tidegate drive attach --store` takes.
+        // `tidegate drive attach --store` takes the same lock.
         let attached = File::options().write(true).open(&path).expect("it is there");
         assert!(attached.try_lock().is_err(), "an attached drive would write to it");
         drop(first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the control plane shows a service's state, and shows it as degraded if the drive exceeds
-//! its table. Method: one drive that does and one that does not.
+//! its table. Method: one drive that exceeds its table and one that does not.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -35,7 +35,7 @@ size = "1MiB"
 best_effort = true
 "#;
 
-/// The log of a start: the exports may read and write, and the drive file has no mixed batches.
+/// The log at the start: the exports can read and write, and the drive file has no mixed batches.
 const GRADE: [&str; 2] = [
     "the contracts are proven, weak: mixed batches charged by sums",
     "doubt: the workload reads and writes, and the bound does not rest on measured mixed batches: a \
@@ -103,7 +103,7 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_until_nothing_late_is_pe
     let fixture = Fixture::new(20, 45);
     fixture.write(4);
     let status = fixture.ask("status");
-    // Each write was late, and nothing else was pending, so the guarantee stood again after each.
+    // Each write was late, and nothing else was pending, so the guarantee was restored after each.
     assert_eq!((&status["is_degraded"], &status["degradations"]), (&false.into(), &4.into()));
     assert_eq!(status["exports"][0]["is_degraded"], false, "{status}");
     let seen = fixture.ask("statistics");
@@ -121,7 +121,8 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_until_nothing_late_is_pe
     let Fixture { service, said, .. } = fixture;
     service.stop().unwrap();
     let begun = Instant::now();
-    // The first overrun is logged immediately, the last one together with those in between.
+    // The first overrun is logged immediately; the last one is logged together with those in
+    // between.
     let is_all_said = || {
         let said = said.lock().unwrap();
         said.last().is_some_and(|line| {

@@ -15,13 +15,14 @@ use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use super::offer::ExportId;
 
-/// The largest piece of a blocking call, in requests and bytes; but at least one request, and as
-/// many as a proved contract allows at once. A client may ask for 4 GiB of zeroes, and the
-/// service's thread handles everything that arrives together in one iteration.
+/// The largest piece of a blocking call, in requests and in bytes. A piece has at least one
+/// request, and at least the number that a proved contract allows at once. Calls are limited
+/// because a client can ask for 4 GiB of zeroes, and the service's thread handles everything that
+/// arrives together in one iteration.
 const PIECE_PARTS: usize = 64;
 const PIECE_BYTES: usize = 8 << 20;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -31,7 +32,7 @@ pub enum CallError {
     /// The offset or length is not a multiple of a block.
     #[error("offset and length must be multiples of {alignment}")]
     Unaligned {
-        /// The block size.
+        /// The block size in bytes.
         alignment: Bytes,
     },
     /// The range reaches beyond the end of the export.
@@ -85,7 +86,7 @@ pub(crate) enum CallKind {
     Trim,
 }
 
-/// A part of a call: one request for the policy.
+/// A part of a call; the policy handles it as one request.
 #[derive(Debug)]
 pub(crate) struct CallPart {
     /// The first sector in the store.
@@ -95,12 +96,12 @@ pub(crate) struct CallPart {
     pub(crate) data: Option<IoBuffer>,
 }
 
-/// A call that has no reply yet.
+/// A call that has not been answered yet.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) export: ExportId,
     pub(crate) kind: CallKind,
-    /// The instant of its arrival.
+    /// The arrival time.
     pub(crate) released: Time,
     /// The requests of the call, at least one.
     pub(crate) parts: Vec<CallPart>,
@@ -111,9 +112,9 @@ pub(crate) struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answered {
     /// The response time, from when the contract allowed the call (without a contract: from its
-    /// arrival) to the reply. The bound limits this value. For a call that was split, it is the
-    /// response time of the slowest request, which counts from that request's own arrival if it
-    /// arrived in a later piece.
+    /// arrival) to the reply. The bound applies to this value. For a call that was split, it is the
+    /// response time of the slowest request. A request in a later piece counts from its own
+    /// arrival.
     pub response: Duration,
     /// Whether the contract allowed the whole call when it arrived, so that `response` and the
     /// bound count from the arrival.
@@ -148,7 +149,7 @@ pub(crate) enum ReplySender {
     Operation(usize),
 }
 
-/// A reply for `connections`.
+/// The reply to an operation, for `connections`.
 #[derive(Debug)]
 pub(crate) struct OperationReply {
     pub(crate) operation: usize,
@@ -157,7 +158,7 @@ pub(crate) struct OperationReply {
 }
 
 impl ReplySender {
-    /// Sends a reply to a mailbox; returns a reply for an operation.
+    /// Sends a reply to a mailbox; for an operation, returns the reply instead.
     pub(crate) fn give(
         self,
         result: Result<Answered, CallError>,
@@ -165,7 +166,7 @@ impl ReplySender {
     ) -> Option<OperationReply> {
         match self {
             Self::Mailbox(sender) => {
-                // The client may be gone, which has no effect.
+                // The client may no longer exist, which has no effect.
                 let _ = sender.send((result, parts));
                 None
             }
@@ -179,7 +180,7 @@ impl ReplySender {
 pub(crate) struct Awaited(Receiver<Reply>);
 
 impl Awaited {
-    /// Blocks until the reply is there.
+    /// Blocks until the reply arrives.
     pub(crate) fn wait(self) -> Reply {
         self.0.recv().unwrap_or_else(|_| (Err(CallError::Ended), Vec::new()))
     }
@@ -189,7 +190,7 @@ impl Awaited {
         self.0.has_message() || self.0.is_closed()
     }
 
-    /// Returns the reply if it is there.
+    /// Returns the reply if it has arrived.
     #[cfg(any(test, feature = "harness"))]
     pub(crate) fn poll(&self) -> Option<Reply> {
         match self.0.try_recv() {
@@ -206,8 +207,8 @@ pub(crate) fn mailbox() -> (ReplySender, Awaited) {
     (ReplySender::Mailbox(sender), Awaited(receiver))
 }
 
-/// Returns the largest piece of a call in parts of `part_max` bytes, of which a contract allows
-/// `at_once` together.
+/// Returns the number of parts in the largest piece of a call, if a part has at most `part_max`
+/// bytes and a contract allows `at_once` parts together.
 pub(super) fn piece_parts(part_max: usize, at_once: usize) -> usize {
     (PIECE_BYTES / part_max).clamp(1, PIECE_PARTS).max(at_once)
 }

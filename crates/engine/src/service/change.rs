@@ -5,10 +5,10 @@
 //!   admit    place -> prove the new set -> wait for a quiet instant -> switch -> offered
 //!   remove   no longer offered -> no more calls -> completed or refused -> prove -> quiet -> free
 //! ```
-//! Only one change runs at a time: a change that is requested meanwhile is refused. `core::switch`
-//! describes the switch, and why it delays no in-contract request. Besides the time of the proof,
-//! the caller waits at most [`QUIET_MAX`] plus [`DRAIN_MAX`]; the service does not wait for the
-//! caller.
+//! Only one change runs at a time; other changes requested meanwhile are refused. `core::switch`
+//! describes the switch, and why it delays no in-contract request. In addition to the time of the
+//! proof, the caller waits at most [`QUIET_MAX`] plus [`DRAIN_MAX`]; the service does not wait for
+//! the caller.
 
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
@@ -44,11 +44,11 @@ const GRACE: Duration = Duration::from_ms(2_000);
 pub(crate) const CHANGE_MAX: std::time::Duration =
     std::time::Duration::from_nanos(QUIET_MAX.ns() + DRAIN_MAX.ns() + GRACE.ns());
 
-/// Why the set of exports did not change.
+/// The reason why the set of exports did not change.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// The export has no room, or its contract cannot be proved.
+    /// There is no room for the export, or its contract cannot be proved.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// There is already an export with that name.
@@ -66,13 +66,13 @@ pub enum ChangeError {
     /// Another change is in progress.
     #[error("another change is in progress")]
     InProgress,
-    /// Contracts kept the drive busy without a gap.
+    /// Contracts kept the drive busy without interruption.
     #[error(
         "for {waited} there was no instant without a pending in-contract request, and the plan can \
          change only at such an instant"
     )]
     NeverQuiet {
-        /// The time that the change waited.
+        /// The time for which the change waited.
         waited: Duration,
     },
     /// The service was stopped before a quiet instant came.
@@ -89,7 +89,7 @@ pub enum ChangeError {
     Ended,
 }
 
-/// An export that was admitted, or would be.
+/// An export that was admitted, or that a check found admissible.
 #[derive(Debug, Clone)]
 pub struct Admitted {
     /// The export with its range of the store.
@@ -103,16 +103,16 @@ pub struct Admitted {
 pub struct Removed {
     /// The export's statistics, up to the last check.
     pub statistics: ExportStatistics,
-    /// Whether its range and its share of the drive are free for other exports. If not, no quiet
-    /// instant came; the next change frees them.
+    /// Whether the export's range and its share of the drive are free for other exports. If not, no
+    /// quiet instant came; the next change frees them.
     pub is_free: bool,
-    /// The offer without it, with all bounds.
+    /// The offer without the export, with all bounds.
     pub offer: Arc<Offer>,
 }
 
 impl Service {
-    /// Admits an export while the service runs, if its contract and all others are proved together.
-    /// Clients can then open it, until the service ends.
+    /// Admits an export while the service runs, if its contract and all other contracts are proved
+    /// together. Clients can then open it, until the service ends.
     ///
     /// Waits up to some seconds for an instant at which the change delays no in-contract request.
     ///
@@ -125,17 +125,18 @@ impl Service {
     /// Returns what [`Self::admit`] would return, and changes nothing.
     ///
     /// # Errors
-    /// As [`Self::admit`].
+    /// The same as [`Self::admit`].
     pub fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared.check(new)
     }
 
-    /// Removes an export while the service runs. It accepts no more calls and completes the calls
-    /// that it has read; then its share of the drive and its range of the store are free. Requests
-    /// that are not complete after some seconds, because a contract keeps them waiting, are
-    /// refused. The data stays in the store. The clients get [`super::CallError::Removed`].
+    /// Removes an export while the service runs. The export accepts no more calls and completes the
+    /// calls that it has read; then its share of the drive and its range of the store are free.
+    /// Requests that a contract still keeps waiting after some seconds are refused. The data stays
+    /// in the store. The clients get [`super::CallError::Removed`].
     ///
-    /// Waits for all this, and for an instant at which the change delays no in-contract request.
+    /// The call waits for this, and for an instant at which the change delays no in-contract
+    /// request.
     ///
     /// # Errors
     /// [`ChangeError`]; then nothing has changed, unless the service is ending: the export may then
@@ -149,13 +150,14 @@ impl View {
     /// Does the same as [`Service::admit`].
     ///
     /// # Errors
-    /// As [`Service::admit`].
+    /// The same as [`Service::admit`].
     pub fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared().admit(new)
     }
 
-    /// Replaces the export of that name by this one, if it and all others are proved together. The
-    /// clients of the old one get [`super::CallError::Removed`], and can connect again.
+    /// Replaces the export that has the same name as `new`, if `new` and all other exports are
+    /// proved together. The old export's clients get [`super::CallError::Removed`], and can connect
+    /// again.
     ///
     /// # Errors
     /// [`ChangeError`]; then nothing has changed.
@@ -166,7 +168,7 @@ impl View {
     /// Does the same as [`Service::check`].
     ///
     /// # Errors
-    /// As [`Service::check`].
+    /// The same as [`Service::check`].
     pub fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared().check(new)
     }
@@ -174,7 +176,7 @@ impl View {
     /// Does the same as [`Service::remove`].
     ///
     /// # Errors
-    /// As [`Service::remove`].
+    /// The same as [`Service::remove`].
     pub fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         self.shared().remove(name)
     }
@@ -185,7 +187,7 @@ impl Shared {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a change, unless another is in progress; it lasts until the guard is dropped.
+    /// Begins a change, unless another is in progress. The change lasts until the guard is dropped.
     fn begin(&self) -> Result<MutexGuard<'_, ()>, ChangeError> {
         match self.changing.try_lock() {
             Ok(changing) => Ok(changing),
@@ -213,7 +215,7 @@ impl Shared {
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
-    /// Replaces the export of that name, in one switch.
+    /// Replaces the export that has the same name as `new`, in one switch.
     pub(super) fn replace(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let _changing = self.begin()?;
         let table = self.table().clone();
@@ -223,12 +225,12 @@ impl Shared {
         };
         others.remove(old);
         let (export, changed) = self.with(&table, others, new)?;
-        // The old export is open until the switch, so the policy may have requests of it then.
+        // The old export is open until the switch, so the policy may still hold requests of it.
         self.change(changed, false)?;
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
-    /// Returns the table with these members and a new export.
+    /// Returns the new export, and the table of `members` and this export.
     fn with(
         &self,
         table: &ExportTable,
@@ -242,7 +244,7 @@ impl Shared {
         let export = prover.place(&ExportTable::specs(&members), new)?;
         let id = ExportId(table.next_id);
         let member = Member { id, spec: export.clone(), bound: None };
-        // An export that leaves keeps its room until its last request is complete.
+        // An export that is being removed keeps its room until its last request is complete.
         self.params.check_memory(table.members.iter().chain([&member]))?;
         members.push(member);
         let arrangement = prover.prove(&ExportTable::specs(&members), Some(members.len() - 1))?;
@@ -265,7 +267,7 @@ impl Shared {
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
         let members = table.staying();
-        // The proof of a set with fewer contracts may still fail; then the removed share stays
+        // The proof of a set with fewer contracts can still fail; then the removed share stays
         // reserved.
         let without = prover.prove(&ExportTable::specs(&members), None).map_err(ChangeError::from);
         let changed = without.map(|arrangement| table.arranged(members, arrangement));
@@ -280,7 +282,8 @@ impl Shared {
         Ok(Removed { statistics, is_free, offer: self.offer.get() })
     }
 
-    /// Returns a closed export's statistics once all its requests are complete or the wait is over.
+    /// Returns a closed export's statistics once all its requests are complete or the time limit is
+    /// reached.
     fn drained(&self, id: ExportId) -> Result<ExportStatistics, ChangeError> {
         let end = self.inbox.now() + DRAIN_MAX;
         loop {
@@ -311,8 +314,8 @@ impl Shared {
         Ok(table.is_alike(changed) && !self.is_any_outstanding(&table.leaving)?)
     }
 
-    /// Hands the changed table to the core, and offers it. The current policy continues only if
-    /// that is possible.
+    /// Hands the changed table to the core, and offers it to clients. The current policy continues
+    /// only if `may_continue` is set.
     fn change(&self, changed: ExportTable, may_continue: bool) -> Result<(), ChangeError> {
         let (answer, answered) = channel();
         let begun = self.inbox.now();
@@ -334,7 +337,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Makes the table current and offers it.
+    /// Makes the table current and offers it to clients.
     fn stand(&self, table: ExportTable) {
         let offer = table.offer();
         *self.table() = table;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The durable writes and flushes of one batch share one flush after it, so that a batch costs at
-//! most b(n) and one flush, as the proof charges.
+//! most b(n) plus one flush, as the proof assumes.
 
 mod arrivals;
 mod departures;
@@ -38,8 +38,8 @@ use super::tenant::{Admission, Sent, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
-/// The number of parts of exports that are not real time after which an iteration accepts no more
-/// of their calls.
+/// The number of parts of exports without real-time requests after which an iteration accepts no
+/// more of their calls.
 pub(crate) const ITERATION_PARTS: usize = 64;
 
 /// The one queue in which all requests wait for room; they are offered in the order of their
@@ -50,7 +50,7 @@ const LINE: TaskIndex = TaskIndex(0);
 #[derive(Debug)]
 struct Part {
     request: Request,
-    /// The index of its call, and its index in the call.
+    /// The index of the part's call, and the part's index in the call.
     call: usize,
     index: usize,
     admission: Admission,
@@ -62,7 +62,7 @@ struct Part {
     result: Result<(), IoError>,
 }
 
-/// A call that has no reply yet.
+/// A call that has not been answered yet.
 #[derive(Debug)]
 struct OpenCall {
     call: Call,
@@ -70,51 +70,51 @@ struct OpenCall {
     result: Result<Answered, CallError>,
 }
 
-/// The service's state.
+/// The state of a service, without its thread.
 pub(crate) struct Core<B> {
     backend: B,
     round: Round<Box<dyn Policy>, IoBuffer>,
     tenants: BTreeMap<ExportId, Tenant>,
-    /// Calls of exports that are not real time and that no iteration has handled yet.
+    /// Calls of exports without real-time requests that no iteration has handled yet.
     unread: VecDeque<Call>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
     parts: HashMap<RequestId, Part>,
     shares: Shares,
-    /// The number of best-effort requests that the policy may have; `admitted`: the number that it
-    /// has.
+    /// The number of best-effort requests that the policy can hold (`window`), and the number that
+    /// it holds now (`admitted`).
     window: usize,
     admitted: usize,
-    /// The number of one contract's requests that the policy may have: the policy's room, shared
-    /// evenly, so that no tenant's queue takes the others' room.
+    /// The number of requests of one contract that the policy can hold: the policy's room, shared
+    /// evenly, so that no export's queue takes the others' room.
     room: usize,
     flushes: FlushGroups,
-    /// Trims without an overlapping request; the first one is in flight.
+    /// Trims that overlap no earlier request; the first one is in flight.
     trims: VecDeque<RequestId>,
     next_id: u64,
-    /// The number of requests that the policy was offered.
+    /// The number of requests that were offered to the policy.
     offers: u64,
-    /// Another set of exports that waits for a quiet instant.
+    /// A switch to another set of exports, which waits for a quiet instant.
     switch: Option<Switch>,
     is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
-    /// The host's time, if it is stated.
+    /// The host's time, if the serve file states it.
     host: Option<HostTime>,
-    /// Replies for clients that the service's thread itself serves.
+    /// Replies to clients that the service's thread itself serves.
     replies: Vec<OperationReply>,
     /// A scratch list, empty between iterations.
     returned: Vec<Returned>,
     /// Requests that no longer overlap an earlier one, with their exports.
     freed: Vec<(RequestId, ExportId)>,
-    /// Whether a switch may happen between two batches, for tests that must detect it.
+    /// Whether a switch can happen between two batches, for tests that must detect this fault.
     #[cfg(test)]
     is_hasty: bool,
 }
 
 impl<B: DataBackend> Core<B> {
-    /// Sets the host's time: the policy then gets each contract with the period and deadline behind
-    /// the host.
+    /// Sets the host's time: the policy then gets each contract with the period and deadline that
+    /// remain behind the host.
     pub(crate) fn behind_host(self, host: Option<HostTime>) -> Self {
         Self { host, ..self }
     }
@@ -160,25 +160,26 @@ impl<B: DataBackend> Core<B> {
     /// Runs one iteration: handles the completions, then `calls`, and lets the policy decide.
     /// Returns the iteration's instant.
     ///
-    /// Calls of exports that are not real time come last, and no more of them once
-    /// [`ITERATION_PARTS`] of their requests were opened, so that in-contract requests are
-    /// dispatched first. Contracts are charged in the order of arrival: a call that arrived before
-    /// this instant and is not among `calls` counts as if it had arrived at this instant.
+    /// Calls of exports without real-time requests come last, and no more of them are opened once
+    /// [`ITERATION_PARTS`] of their requests were, so that in-contract requests are dispatched
+    /// first. Contracts are charged in the order of arrival: a call that arrived before this
+    /// instant and is not among `calls` counts as if it had arrived at this instant.
     ///
     /// # Errors
-    /// If the submission fails.
+    /// If a submission to the store fails.
     pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
         // A policy observes completions before new requests.
         let now = self.take_back()?;
         self.watch.turned(now, self.round.not_before());
         self.read(now, calls);
-        // Requests that no longer overlap are released only now, after those calls.
+        // Requests that no longer overlap are released only now, after the new calls.
         while !self.freed.is_empty() {
             let mut freed = std::mem::take(&mut self.freed);
             for (id, export) in freed.drain(..) {
                 self.release(now, now, id, export);
             }
-            // If requests were freed meanwhile, they are next; otherwise the list is reused.
+            // If requests were freed meanwhile, they are handled next; otherwise the list is
+            // reused.
             if self.freed.is_empty() {
                 self.freed = freed;
             }
@@ -196,7 +197,7 @@ impl<B: DataBackend> Core<B> {
     /// Blocks until the next iteration, at most until `sooner`.
     ///
     /// # Errors
-    /// If waiting fails.
+    /// If the wait on the store fails.
     pub(crate) fn wait(&mut self, sooner: Option<Time>) -> Result<(), B::Error> {
         let until = [self.next_iteration(), sooner].into_iter().flatten().min();
         self.backend.wait(until)
@@ -220,7 +221,7 @@ impl<B: DataBackend> Core<B> {
 
     /// Records that a reply was sent to its client.
     pub(crate) fn sent(&mut self, export: ExportId, sent: &Sent) {
-        // The export may be gone meanwhile.
+        // The export may have been removed meanwhile.
         if let Some(tenant) = self.tenants.get_mut(&export) {
             tenant.sent(sent);
         }
@@ -231,7 +232,8 @@ impl<B: DataBackend> Core<B> {
         if !self.unread.is_empty() {
             return Some(Time::ZERO);
         }
-        // While a request without room is held, nothing is offered before a completion.
+        // While the round holds back a request without room, nothing is offered before a
+        // completion.
         let may_admit =
             self.admitted < self.window && !self.round.is_holding() && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| may_admit);
@@ -241,7 +243,7 @@ impl<B: DataBackend> Core<B> {
             .min()
     }
 
-    /// Returns whether all calls have their reply.
+    /// Returns whether all calls have been answered.
     pub(crate) fn is_idle(&self) -> bool {
         self.unread.is_empty() && self.parts.is_empty() && self.flushes.is_empty()
     }
@@ -249,7 +251,7 @@ impl<B: DataBackend> Core<B> {
     /// Passes a client's notice to the policy.
     pub(crate) fn notice(&mut self, export: ExportId, kind: NoticeKind) {
         let now = self.backend.now();
-        // The export may be gone meanwhile.
+        // The export may have been removed meanwhile.
         let Some(tenant) = self.tenants.get(&export) else { return };
         if !tenant.is_soft() {
             return;
@@ -265,7 +267,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// Returns the statistics of these exports; empty ones for exports that are gone.
+    /// Returns the statistics of these exports; those of removed exports are empty.
     pub(crate) fn statistics_of(&self, exports: &[ExportId]) -> ServiceStatistics {
         let now = self.backend.now();
         let seen = |id: &ExportId| self.tenants.get(id).map(|tenant| tenant.seen(now));
@@ -273,7 +275,7 @@ impl<B: DataBackend> Core<B> {
         self.watch.statistics(now, exports)
     }
 
-    /// Fills the window with best effort, and offers held requests again.
+    /// Fills the window with best-effort requests, and offers held requests again.
     fn admit_more(&mut self, now: Time) {
         let Self { round, parts, flushes, watch, .. } = self;
         round.offer_held(now, &mut Outgoing { parts, flushes, watch });
@@ -300,7 +302,7 @@ impl<B: DataBackend> Core<B> {
     }
 }
 
-/// The requests of a service, as its rounds use them.
+/// The outstanding requests of a service, as one of its rounds uses them.
 struct Outgoing<'a> {
     parts: &'a mut HashMap<RequestId, Part>,
     flushes: &'a mut FlushGroups,
@@ -378,24 +380,25 @@ impl<B: DataBackend> Core<B> {
         self.next_id
     }
 
-    /// Returns the number of an export's parts that a new one is compared with.
+    /// Returns the number of an export's parts with which a new part is compared.
     #[cfg(test)]
     pub(crate) fn in_order(&self, export: ExportId) -> usize {
         self.tenants[&export].ordering.len()
     }
 
-    /// Stops keeping overlapping requests in order.
+    /// Makes overlapping requests lose their order, as a fault for tests.
     pub(crate) fn disorder(&mut self) {
         self.tenants.values_mut().for_each(|tenant| tenant.ordering.is_off = true);
     }
 
-    /// Limits the policy's room to this number of contracts' requests.
+    /// Limits the policy's room to `room` requests of all contracts together.
     #[cfg(test)]
     pub(crate) fn narrow(&mut self, room: usize) {
         self.room = room / self.real_time_count();
     }
 
-    /// Makes a switch happen without waiting for requests that contracts allowed before it.
+    /// Makes switches happen without waiting for requests that contracts allowed before them, as a
+    /// fault for tests.
     #[cfg(test)]
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;

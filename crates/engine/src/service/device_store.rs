@@ -8,7 +8,7 @@ use tidegate_platform::Clock;
 
 use super::DataBackend;
 
-/// The longest time for which the thread blocks without an event.
+/// The longest time for which the thread blocks if no event occurs.
 const WAIT_MAX: Duration = Duration::from_ms(60_000);
 
 /// A target as a store, on the real clock.
@@ -35,7 +35,7 @@ impl DeviceStore {
         clock: Clock,
         waker: Waker,
     ) -> Result<Self, RingError> {
-        // Each request in flight may need a flush, and one trim may be in flight. Each connection
+        // Each request in flight can need a flush, one trim can be in flight, and each connection
         // receives and sends.
         let slots = 2 * depth + 1 + 2 * sockets;
         let ring = DataRing::new(Some(&target), slots, waker)?.busy_polling(busy_poll);

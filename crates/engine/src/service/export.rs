@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A client's access to an export: calls that block, and calls that are submitted and awaited
-//! later, for programs with their own deadlines.
+//! A client's access to an export. Calls either block, or are submitted and awaited later, for
+//! programs with their own deadlines.
 //!
 //! ```text
 //!   read, write, zero, flush                    submit, then wait
 //!   submit_read, submit_write, submit_flush --> Pending, PendingRead --wait--> Answered
 //! ```
 //!
-//! A blocking call is split into pieces of at most 64 requests and 8 MiB (but at least one request,
-//! and as many as the contract allows at once). Each piece starts when the previous one is complete
-//! and the export has room for it (`gate`), so that neither a large call nor many calls keep the
-//! service's thread from serving other clients. A call is not atomic: between two pieces, an
-//! overlapping call of another thread may take effect, which NBD also allows. Each piece keeps the
-//! order of overlapping requests, as [`super`] promises. A submitted call does not wait for room
-//! and is handled as a whole; for its cost see [`Export::submit_read`].
+//! A blocking call is split into pieces of at most 64 requests and 8 MiB; a piece has at least one
+//! request, and at least the number that the contract allows at once. Each piece starts when the
+//! previous one is complete and the export has room for it (`gate`), so that neither a large call
+//! nor many calls keep the service's thread from serving other clients. A call is not atomic: an
+//! overlapping call of another thread can take effect between two pieces, which NBD also allows.
+//! Each piece keeps the order of overlapping requests, as [`super`] promises. A submitted call does
+//! not wait for room and is handled as a whole; for its cost see [`Export::submit_read`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,13 +37,13 @@ pub struct Export {
     gates: Arc<Gates>,
 }
 
-/// A submitted write or flush. If this is dropped, the request is still executed, and its result is
-/// lost.
+/// A submitted write or flush. If this value is dropped, the request is still executed, and its
+/// result is lost.
 #[derive(Debug)]
 #[must_use = "only `wait` returns the result"]
 pub struct Pending {
     shared: Arc<Shared>,
-    /// `None` if there was nothing to do.
+    /// `None` if the call had nothing to do.
     awaited: Option<Awaited>,
 }
 
@@ -112,10 +112,11 @@ impl Export {
         })
     }
 
-    /// Writes zeroes at the cost of any other write, piece by piece (see the module documentation).
+    /// Writes zeroes, which costs the same as any other write, piece by piece (see the module
+    /// documentation).
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The same as [`Self::write`].
     pub fn zero(&self, offset: u64, length: usize, is_durable: bool) -> Result<(), CallError> {
         self.check_writable()?;
         let zeroed = self.in_pieces(Op::Write, offset, length, |at, piece| {
@@ -127,7 +128,7 @@ impl Export {
     }
 
     /// Executes a call piece by piece: `carry_out` gets each piece's offset in the export and its
-    /// range of the call's bytes. Returns the slowest request's result.
+    /// range within the call's bytes. Returns the slowest request's result.
     fn in_pieces(
         &self,
         op: Op,
@@ -150,16 +151,16 @@ impl Export {
         })
     }
 
-    /// Returns whether trims are executed now: the store supports them, this export is writable,
-    /// and no export is real time.
+    /// Returns whether trims are currently executed: the store supports them, this export is
+    /// writable, and no export is real time.
     pub fn can_trim(&self) -> bool {
         let offer = self.shared.offer.get();
         let has_real_time = offer.exports().iter().any(ExportSpec::is_real_time);
         self.shared.params.can_trim && !self.spec().is_read_only && !has_real_time
     }
 
-    /// Tells the store that the data in a range is no longer needed. This is a hint: if its cost to
-    /// other exports is unknown or the store cannot trim, the call succeeds without effect.
+    /// Tells the store that a client no longer needs the data in a range. This is a hint: if its
+    /// cost to other exports is unknown or the store cannot trim, the call succeeds without effect.
     ///
     /// # Errors
     /// [`CallError`] if the range is not valid.
@@ -186,10 +187,10 @@ impl Export {
     /// Submits a read of `length` bytes from `offset` on, as a whole.
     ///
     /// # Complexity
-    /// One iteration of the service's thread, in which no other client is served: about half a
-    /// microsecond for each request of [`Self::size_max`] into which it is split, or 1.3 to 2.4
-    /// microseconds if 200,000 arrive together. Split a read that is long compared with other
-    /// exports' bounds into several calls.
+    /// The cost is one iteration of the service's thread, in which no other client is served: about
+    /// half a microsecond for each request of [`Self::size_max`] into which the read is split, or
+    /// 1.3 to 2.4 microseconds if 200,000 arrive together. Split a read whose iteration would be
+    /// long compared with other exports' bounds into several calls.
     ///
     /// # Errors
     /// [`CallError`] if the range cannot be read.
@@ -202,7 +203,7 @@ impl Export {
     /// soon as this returns. With `is_durable`, the data is on the medium before the reply.
     ///
     /// # Complexity
-    /// As [`Self::submit_read`].
+    /// The same as [`Self::submit_read`].
     ///
     /// # Errors
     /// [`CallError`] if the range cannot be written.
@@ -226,7 +227,7 @@ impl Export {
         self.call(CallKind::Flush, vec![CallPart { start, size, data: None }])
     }
 
-    /// Tells the service how this export's client is served.
+    /// Tells the policy how this export's client is served.
     pub fn notice(&self, kind: NoticeKind) {
         self.shared.inbox.send(Message::Notice { export: self.id, kind });
     }
@@ -239,7 +240,7 @@ impl Export {
         self.id
     }
 
-    /// Takes room for a request that moves no data and counts as a write.
+    /// Takes room for a request that transfers no data and counts as a write.
     fn enter_for_nothing(&self) -> Entered<'_> {
         self.gates.enter(Op::Write, 0, self.part_max())
     }
@@ -315,7 +316,8 @@ impl Pending {
         self.finish(|_| ())
     }
 
-    /// Waits, passes the parts to `show` on success, and returns their memory to the pool.
+    /// Waits for the reply, passes the parts to `show` on success, and returns their memory to the
+    /// pool.
     fn finish(self, show: impl FnOnce(&[CallPart])) -> Result<Answered, CallError> {
         let Some(awaited) = self.awaited else { return Ok(Answered::default()) };
         let (result, parts) = awaited.wait();

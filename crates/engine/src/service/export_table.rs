@@ -9,7 +9,7 @@ use super::offer::{Arrangement, ExportId, Member, Offer};
 #[derive(Debug, Clone)]
 pub(crate) struct ExportTable {
     pub(super) members: Vec<Member>,
-    /// The members that were removed but are not gone yet.
+    /// The members that are being removed.
     pub(super) leaving: Vec<ExportId>,
     pub(super) arrangement: Arrangement,
     pub(super) next_id: u64,
@@ -22,18 +22,19 @@ impl ExportTable {
         Self { members, leaving: Vec::new(), arrangement: arrangement.clone(), next_id }
     }
 
-    /// Returns the offer: all members except those that are leaving.
+    /// Returns the offer: all members except those that are being removed.
     pub(crate) fn offer(&self) -> Offer {
         Offer::new(&self.staying(), &self.arrangement)
     }
 
-    /// Returns all members except those that are leaving.
+    /// Returns all members except those that are being removed.
     pub(super) fn staying(&self) -> Vec<Member> {
         let stays = |member: &&Member| !self.leaving.contains(&member.id);
         self.members.iter().filter(stays).cloned().collect()
     }
 
-    /// Returns a table of these members with another arrangement; leaving members are gone.
+    /// Returns a table of these members with another arrangement; members that were being removed
+    /// are gone.
     pub(super) fn arranged(&self, members: Vec<Member>, arrangement: Arrangement) -> Self {
         let bounds = arrangement.bounds.iter().copied().chain(std::iter::repeat(None));
         let bounded = members.into_iter().zip(bounds);
@@ -51,9 +52,9 @@ impl ExportTable {
         members.map(|member| member.id)
     }
 
-    /// Returns whether the current policy can continue with the other table: the same policy, plan
-    /// and tasks. The policy keeps accounts per task number, so a different export with the same
-    /// number would be charged for another one's requests.
+    /// Returns whether the current policy can continue with the other table: it must have the same
+    /// policy, plan and tasks. The policy keeps accounts per task number, so a different export
+    /// with the same number would be charged for the old export's requests.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
         let (here, there) = (&self.arrangement, &other.arrangement);
         (here.policy, here.window) == (there.policy, there.window)
@@ -62,7 +63,7 @@ impl ExportTable {
             && self.streams().eq(other.streams())
     }
 
-    /// Returns the streams without figures, each with its place among the members without a
+    /// Returns the streams without figures, each with its index among the members without a
     /// contract, which determines its number for the policy.
     fn streams(&self) -> impl Iterator<Item = (usize, ExportId)> {
         let others = self.members.iter().filter(|member| member.spec.contract.is_none());

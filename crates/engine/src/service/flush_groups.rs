@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Assigns flushes to requests that must be durable.
+//! Assigns requests that must be durable to flushes.
 //!
 //! The durable writes of a batch and its flush requests form a group. A group shares one flush,
 //! which is sent when its writes are complete. A flush covers the writes that completed before it
-//! was sent, so it may be sent later than it was requested, never earlier.
+//! was sent, so it can be sent later than it was requested, but not earlier.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ struct Group {
     writes_left: usize,
 }
 
-/// The batches with requests that must be durable.
+/// The groups of requests that must be durable.
 #[derive(Debug, Default)]
 pub(crate) struct FlushGroups {
     /// The group of the batch that is being formed.
     forming: Group,
     under_way: HashMap<u64, Group>,
-    /// The group of each write that is not complete.
+    /// The group of each durable write that is not complete.
     of_write: HashMap<RequestId, u64>,
     next: u64,
 }
@@ -44,7 +44,7 @@ impl FlushGroups {
         }
     }
 
-    /// Ends the batch; returns its flush's identifier if the flush can be sent now.
+    /// Ends the batch. Returns its flush's identifier if the flush can be sent now.
     pub(crate) fn close(&mut self) -> Option<RequestId> {
         if self.forming.members.is_empty() {
             return None;

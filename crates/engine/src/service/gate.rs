@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Limits each export's requests in progress: calls beyond the limit wait in their client's thread,
+//! Limits each export's requests in progress. Calls beyond the limit wait in their client's thread,
 //! before memory is allocated for them and before the service's thread handles them.
 //!
 //! ```text
 //!   client's thread: --enter--> memory, inbox, reply --leave--> the next waiting call enters
 //! ```
-//! So clients that send large calls on many connections do not lengthen the iterations of the
-//! service's thread or use up its memory. At most [`PARTS`] requests and [`BYTES`] bytes of one
-//! export are in progress, twice that if its contract covers only one operation, or as much as its
+//! Thus clients that send large calls on many connections neither lengthen the iterations of the
+//! service's thread nor use up its memory. One export has at most [`PARTS`] requests and [`BYTES`]
+//! bytes in progress, twice that if its contract covers only one operation, or the amount that its
 //! contract allows if that is more.
 //!
 //! A client that keeps its contract never waits here. If the contract covers only reads or only
-//! writes, the other operation has its own gate. With a contract that makes excess requests wait,
-//! the request that would exceed the limit is allowed only after an earlier one must be complete
+//! writes, the other operation has its own gate. If the contract makes excess requests wait, the
+//! request that exceeds the limit is not allowed before an earlier one must be complete
 //! ([`outstanding_max`]).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -30,9 +30,9 @@ pub(super) const PARTS: u64 = 128;
 /// The largest number of an export's bytes in progress.
 pub(super) const BYTES: u64 = 16 << 20;
 
-/// Returns the number of requests that a client within this contract may have outstanding at once,
-/// including those of the period that begins. A server must read that many requests without waiting
-/// for a reply.
+/// Returns the number of requests that a client within this contract can have outstanding at once,
+/// including those of the period that begins. A server must read this number of requests without
+/// waiting for a reply.
 pub fn outstanding_max(contract: &ExportContract) -> u64 {
     let periods = contract.deadline.ns().div_ceil(contract.period.ns()).saturating_add(1);
     periods.saturating_mul(u64::from(contract.requests))
@@ -50,7 +50,7 @@ impl Load {
         Self { parts: length.div_ceil(part_max).max(1) as u64, bytes: length as u64 }
     }
 
-    /// Returns this amount less `other`; `None` if `other` is larger.
+    /// Returns this amount minus `other`; `None` if `other` is larger.
     pub(super) fn without(self, other: Self) -> Option<Self> {
         let parts = self.parts.checked_sub(other.parts)?;
         Some(Self { parts, bytes: self.bytes.checked_sub(other.bytes)? })
@@ -61,10 +61,10 @@ impl Load {
     }
 }
 
-/// A limit on an amount in progress; calls enter in the order of their arrival.
+/// A limit on the amount in progress; calls enter in the order of their arrival.
 ///
 /// # Invariants
-/// - There is not enough room for the first waiting call.
+/// - Invariant: there is not enough room for the first waiting call.
 #[derive(Debug)]
 struct Gate {
     room_max: Load,
@@ -86,7 +86,7 @@ impl Gate {
     /// Blocks until there is room.
     fn enter(&self, load: Load) -> Entered<'_> {
         let most = self.room_max;
-        // An amount above the limit enters alone.
+        // A call larger than the limit enters alone.
         let load = Load { parts: load.parts.min(most.parts), bytes: load.bytes.min(most.bytes) };
         if let Some(admitted) = self.ask(load) {
             admitted.recv().expect("a gate outlives its waiting calls");
@@ -94,7 +94,7 @@ impl Gate {
         Entered { gate: self, load }
     }
 
-    /// Takes the room, or returns the channel that reports when the room has been taken for this
+    /// Takes the room; or returns the channel that reports when the room has been taken for this
     /// call.
     fn ask(&self, load: Load) -> Option<Receiver<()>> {
         let mut state = self.lock();
@@ -129,7 +129,7 @@ impl Gate {
     }
 }
 
-/// Room that is taken until this is dropped.
+/// Room that is taken until this value is dropped.
 #[derive(Debug)]
 #[must_use = "the room is free as soon as this is dropped"]
 pub(super) struct Entered<'a> {
@@ -143,7 +143,7 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// An export's gates: one for the contract's operation, one for the other.
+/// An export's gates: one for the contract's operation, one for the other operation.
 #[derive(Debug)]
 pub(super) struct Gates {
     agreed: Option<Op>,
@@ -151,12 +151,13 @@ pub(super) struct Gates {
     beside: Gate,
 }
 
-/// The rooms of an export.
+/// The limits on an export's requests in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rooms {
-    /// For the contract's operation, or all operations if it covers both or there is none.
+    /// The limit for the contract's operation, or for all operations if the contract covers both or
+    /// there is none.
     pub(super) of_contract: Load,
-    /// For the other operation.
+    /// The limit for the other operation.
     pub(super) beside: Load,
 }
 
@@ -233,7 +234,7 @@ mod tests {
         ExportContract { period, deadline, requests, size_max, op, beyond: Beyond::Wait }
     }
 
-    /// Goal: waiting calls enter in order, including large ones, and no small call overtakes.
+    /// Goal: waiting calls, including large ones, enter in order, and no small call overtakes.
     /// Method: fill a gate, then queue calls of three sizes.
     #[test]
     fn first_come_first_served() {
@@ -266,8 +267,8 @@ mod tests {
     fn what_a_contract_allows_enters_beside_what_it_does_not_speak_of() {
         let gates = Gates::new(Some(&contract(100, Some(Op::Write))), 1 << 20);
         let reads: Vec<_> = (0..16).map(|_| gates.enter(Op::Read, 1 << 20, 1 << 20)).collect();
-        // The requests of three periods until the last deadline, and of the period that begins
-        // then.
+        // These are the requests of three periods until the last deadline, and of the period that
+        // begins then.
         let writes: Vec<_> = (0..400).map(|_| gates.enter(Op::Write, 1 << 20, 1 << 20)).collect();
         let room = |gate: &Gate| gate.lock().room.bytes;
         assert_eq!((room(&gates.beside), room(&gates.of_contract)), (0, 0));

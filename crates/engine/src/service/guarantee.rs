@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a service's bounds hold now, and how many times they ceased to hold.
+//! Whether a service's bounds hold now, and how often they ceased to hold.
 
 use tidegate_model::Time;
 
 /// The state of a service's guarantee, and its history.
 ///
-/// Lateness of drive or host degrades the guarantee: responses may exceed their bounds. It stands
-/// again at the next instant at which no in-contract request is pending and no late batch is on the
-/// drive (docs/theory/isolation.md, section 12). The count stays.
+/// Lateness of drive or host degrades the guarantee: responses can then exceed their bounds. The
+/// guarantee is restored at the next instant at which no in-contract request is pending and no late
+/// batch is on the drive (docs/theory/isolation.md, section 12). The count of degradations is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Whether lateness may still delay in-contract requests.
+    /// Whether earlier lateness can still delay in-contract requests.
     pub is_degraded: bool,
-    /// The instant of the last change, since the service started.
+    /// The instant of the last change, counted from the start of the service.
     pub since: Time,
-    /// The number of times that the guarantee was degraded.
+    /// How often the guarantee was degraded.
     pub degradations: u64,
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Passes clients' messages to the service's thread.
 //!
-//! The service's thread does not wait for clients: a client that is preempted has either sent its
+//! The service's thread never waits for clients: a client that is preempted has either sent its
 //! message or not. A client stamps its call with the arrival time. If clients overtake each other
 //! between stamping and sending, the later stamp counts for both, so that the order of arrival is
 //! the order of the stamps. Messages to a service that has ended are dropped, which notifies their
@@ -40,18 +40,18 @@ pub(crate) enum Message {
         export: ExportId,
     },
     Change(Box<Change>),
-    /// A client of the service's own server.
+    /// A new client of the service's own server.
     Connect(Box<Newcomer>),
     /// Prepares the end of the service: see [`Service::wind_down`](super::Service::wind_down).
     WindDown,
     Stop,
 }
 
-/// Another set of exports, to be served from a quiet instant on.
+/// Another set of exports, which the service serves from a quiet instant on.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) members: Vec<Member>,
-    /// `None`: existing exports are unaffected.
+    /// `None` keeps the current arrangement, and existing exports are unaffected.
     pub(crate) arrangement: Option<Arrangement>,
     /// The instant at which the change is given up.
     pub(crate) until: Time,
@@ -59,7 +59,7 @@ pub(crate) struct Change {
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 
-/// The messages that were sent but not yet taken.
+/// The messages that have been sent but not yet taken.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     messages: MpscStack<Message>,
@@ -91,14 +91,14 @@ impl Inbox {
     fn put(&self, message: Message) {
         self.messages.put(message);
         if self.is_closed.load(SeqCst) {
-            // The thread may have looked for the last time before the message was added.
+            // The thread may have looked for messages for the last time before this one was added.
             self.messages.take(&mut Vec::new());
         }
         self.waker.wake();
     }
 
-    /// Returns the service's statistics of these exports; `None` if it ended or takes longer than
-    /// `at_most`.
+    /// Returns the service's statistics of these exports; `None` if it has ended or takes longer
+    /// than `at_most`.
     pub(crate) fn ask(
         &self,
         exports: Vec<ExportId>,
@@ -117,7 +117,7 @@ impl Inbox {
         self.clock.now()
     }
 
-    /// Sends the last message; later ones are refused.
+    /// Sends the last message, which stops the service; later messages are refused.
     pub(crate) fn stop(&self) {
         self.is_refusing.store(true, SeqCst);
         self.put(Message::Stop);
@@ -130,8 +130,8 @@ impl Inbox {
         self.messages.take(&mut Vec::new());
     }
 
-    /// Appends all messages to `messages`, in the order of arrival. `latest` is the arrival time of
-    /// the latest call taken before; no later call has an earlier one.
+    /// Appends all messages to `messages`, in the order of arrival. `latest` is the latest arrival
+    /// time of a call taken before; no later call gets an earlier one.
     pub(crate) fn take(&self, messages: &mut Vec<Message>, latest: &mut Time) {
         self.messages.take(messages);
         for message in messages {

@@ -3,7 +3,7 @@
 //!
 //! The service's thread never waits for the receiver. If the log does not drain, a drive that often
 //! exceeds its table fills the channel, and further overruns and stalls are lost; the statistics
-//! count them. The two incidents that happen once always find room.
+//! still count them. There is always room for the two incidents that happen once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,28 +15,28 @@ use tidegate_model::{Duration, Time};
 
 /// The largest number of overruns and stalls that wait for their receiver.
 const WAITING_MAX: usize = 256;
-/// Room for the incidents that happen once.
+/// The room reserved for the incidents that happen once.
 const ONCE: usize = 2;
 
 /// A batch that took longer than the drive's table allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overrun {
-    /// The sequence number of the overrun, from 1.
+    /// The sequence number of the overrun, starting at 1.
     pub number: u64,
     /// The completion time, since the service started.
     pub at: Time,
     /// The batch's service time.
     pub time: Duration,
-    /// The time beyond the table's.
+    /// The time by which the batch exceeded the table.
     pub excess: Duration,
-    /// Whether the proof tolerates it.
+    /// Whether the proof tolerates the overrun.
     pub is_tolerated: bool,
 }
 
 /// A drive that has requests in flight and completes none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// The instant at which it was noticed, since the service started.
+    /// The instant at which the stall was noticed, since the service started.
     pub at: Time,
     /// The time since the last completion, or since the submission if the drive was idle before it.
     pub waited: Duration,
@@ -50,11 +50,11 @@ pub struct Stall {
 pub enum Incident {
     /// A batch took longer than the table allows.
     Overrun(Overrun),
-    /// The drive completes nothing; reported once per stall.
+    /// The drive completes nothing; each stall is reported once.
     Stall(Stall),
     /// The first flush failed; no flush succeeds after it.
     FlushFailed {
-        /// The instant, since the service started.
+        /// The instant of the failure, since the service started.
         at: Time,
         /// The error.
         error: IoError,
@@ -73,17 +73,17 @@ pub(crate) fn incidents() -> (IncidentSender, Incidents) {
     (IncidentSender { sender, waiting: waiting.clone() }, Incidents { receiver, waiting })
 }
 
-/// The end of the channel that reports.
+/// The sending end of the channel of incidents.
 #[derive(Debug, Clone)]
 pub(crate) struct IncidentSender {
     sender: SyncSender<Incident>,
-    /// The number of incidents that were sent and not received.
+    /// The number of incidents that have been sent but not received.
     waiting: Arc<AtomicUsize>,
 }
 
 impl IncidentSender {
-    /// Reports an incident. An overrun or a stall is lost if too many wait; every incident is lost
-    /// if the receiver is gone.
+    /// Reports an incident. An overrun or a stall is lost if too many are waiting; every incident
+    /// is lost if the receiver is gone.
     pub(crate) fn send(&self, incident: Incident) {
         let is_counted = match incident {
             Incident::Overrun(_) | Incident::Stall(_) => true,
@@ -116,12 +116,12 @@ impl Incidents {
     /// Waits for the next incident, but no longer than `timeout`.
     ///
     /// # Errors
-    /// If the time has passed; as [`Self::recv`].
+    /// If the timeout is reached, or for the reason in [`Self::recv`].
     pub fn recv_timeout(&self, timeout: time::Duration) -> Result<Incident, RecvTimeoutError> {
         self.receiver.recv_timeout(timeout).inspect(|_| self.received())
     }
 
-    /// Returns the incidents that wait now.
+    /// Returns the incidents that are waiting now.
     pub fn try_iter(&self) -> impl Iterator<Item = Incident> {
         self.receiver.try_iter().inspect(|_| self.received())
     }
@@ -139,8 +139,8 @@ mod tests {
         Incident::Stall(Stall { at: Time::ZERO, waited: Duration::from_ms(ms), in_flight: 1 })
     }
 
-    /// Goal: a flood of overruns and stalls loses nothing that happens once, and there is room
-    /// again once some were received.
+    /// Goal: a flood of overruns and stalls displaces no incident that happens once, and there is
+    /// room again once some were received.
     #[test]
     fn what_happens_once_is_never_lost() {
         let (sender, incidents) = incidents();
@@ -152,7 +152,7 @@ mod tests {
         sender.send(stall(9_999));
         let mut rest = (2..WAITING_MAX as u64).map(stall).collect::<Vec<_>>();
         rest.push(end);
-        // 254 stalls and the end wait, so there is room for one more stall.
+        // 254 stalls and the service's end are waiting, so there is room for one more stall.
         rest.push(stall(9_999));
         assert_eq!(incidents.try_iter().collect::<Vec<_>>(), rest);
         drop(sender);

@@ -8,7 +8,7 @@ use tidegate_model::Time;
 use super::offer::Offer;
 use super::statistics::ServiceStatistics;
 
-/// The last statistics, and when they were read.
+/// The last statistics, and the time at which they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(pub(super) Mutex<Option<(Time, Look)>>);
 
@@ -28,7 +28,7 @@ impl Look {
     }
 
     /// Returns whether this export's bound does not hold now: the drive exceeded its table, or a
-    /// response exceeded the bound, and the guarantee does not stand again yet.
+    /// response exceeded the bound, and the guarantee has not been restored yet.
     pub fn is_export_degraded(&self, index: usize) -> bool {
         let export = &self.seen.exports[index];
         self.offer.bounds()[index].is_some() && (self.seen.is_drive_degraded || export.is_degraded)

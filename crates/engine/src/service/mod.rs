@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service: one store shared by exports, each with its contract and any number of clients.
+//! A service: one store that several exports share, each with its contract and any number of
+//! clients.
 //!
-//! [`Service::start`] starts a thread that owns policy and store. Clients in the same process call,
-//! on their own threads, [`Export::read`], [`Export::write`] and [`Export::flush`], which block
-//! until the reply. Clients over NBD are served by the service's own thread (`connections`), once
-//! the acceptor has performed their handshake.
+//! [`Service::start`] starts a thread that owns the policy and the store. Clients in the same
+//! process call [`Export::read`], [`Export::write`] and [`Export::flush`] on their own threads, and
+//! block until the reply. Clients over NBD are served by the service's own thread (`connections`),
+//! once the acceptor has performed their handshake.
 //!
 //! # Promises
 //! - A flush covers every write of any export that completed before the flush was requested. A
@@ -13,7 +14,7 @@
 //!   calls are split into pieces that run one after the other ([`Export::read`]).
 //! - After a failed flush, no flush and no durable write succeeds, because the service cannot know
 //!   which data was lost.
-//! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]); the
+//! - Exports can be admitted and removed at any time ([`Service::admit`], [`Service::remove`]); the
 //!   other exports' bounds hold throughout.
 //! - Dropping the service completes all requests first.
 
@@ -94,7 +95,7 @@ pub use self::view::View;
 pub use tidegate_model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use tidegate_policy::NoticeKind;
 
-/// Why a service cannot start.
+/// The reason why a service cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -136,7 +137,8 @@ impl Service {
         RingError: From<B::Error>,
         M: FnOnce(Clock, Waker) -> Result<B, RingError> + Send + 'static,
     {
-        // Built here once to detect errors early; policies cannot be sent to another thread.
+        // The policy is built here once to detect errors early, and again in its thread, because
+        // policies cannot be sent to another thread.
         drop(params.policy(&params.arrangement)?);
         let waker = Waker::new().map_err(|source| ServiceError::Event(source.to_string()))?;
         let clock = Clock::start();
@@ -167,7 +169,7 @@ impl Service {
                 let incidents = Mutex::new(Some(incidents));
                 Ok(Self { shared, real_time, incidents, thread: Some(thread) })
             }
-            // The thread ended before it was ready; its result says why.
+            // The thread ended before it was ready; its result tells the reason.
             Err(_) => match thread.join() {
                 Ok(Err(source)) => Err(source.into()),
                 Ok(Ok(())) => unreachable!("success is reported before the end"),
@@ -181,7 +183,7 @@ impl Service {
         self.real_time
     }
 
-    /// Returns the export of that name.
+    /// Returns the export called `name`; `None` if there is none.
     pub fn export(&self, name: &str) -> Option<Export> {
         Export::named(&self.shared, name)
     }
@@ -196,7 +198,7 @@ impl Service {
         self.offer().exports().to_vec()
     }
 
-    /// Returns the bound of each export, as [`Arrangement::bounds`].
+    /// Returns the bound of each export, in the same order as [`Arrangement::bounds`].
     pub fn bounds(&self) -> Vec<Option<Duration>> {
         self.offer().bounds().to_vec()
     }
@@ -206,22 +208,22 @@ impl Service {
         self.shared.inbox.ask(self.offer().ids().to_vec(), None)
     }
 
-    /// Returns whether no blocking call is in progress or waits.
+    /// Returns whether no blocking call is in progress or waiting.
     pub fn is_quiet(&self) -> bool {
         self.shared.gates.are_empty()
     }
 
     /// Returns the channel of events that an operator must know about, above all batches that took
-    /// longer than the table allows; only the first caller gets it. The channel ends with the
+    /// longer than the table allows. Only the first caller gets it. The channel ends with the
     /// service. The service does not wait for the receiver: overruns and stalls that are not
-    /// fetched in time are lost, but [`ServiceStatistics`] counts them.
+    /// received in time are lost, but [`ServiceStatistics`] counts them.
     pub fn incidents(&self) -> Option<Incidents> {
         self.incidents.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Prepares the end: outstanding requests complete as soon as possible, including best effort
-    /// that a policy would have held back for contracts. Requests that still arrive are served
-    /// without a bound.
+    /// that a policy would hold back for contracts. Requests that still arrive are served without a
+    /// bound.
     pub fn wind_down(&self) {
         self.shared.inbox.send(Message::WindDown);
     }
@@ -248,7 +250,8 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // The panic was reported when it happened, and must not propagate into a server in C.
+            // The panic was reported when it happened, and must not propagate into a server written
+            // in C.
             let _ = self.end();
         }
     }
@@ -270,7 +273,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// The thread's loop: runs until it is asked to stop and all calls have their reply.
+/// The thread's loop, which runs until the service is stopped and all calls have been answered.
 fn serve<B: DataBackend>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
@@ -291,13 +294,13 @@ where
     if let Some(affinity) = Affinity::of_cpus(&params.placement.processors)
         && affinity.cpus().next().is_some()
     {
-        // A server checks the processors before it starts; for other services, a failure has no
+        // A server checks the processors before it starts; in other services, a failure has no
         // effect.
         let _ = affinity.apply(None);
     }
     let core = Core::new(make()?, policy, &members, *window as usize, watch);
     let mut core = core.behind_host(params.host);
-    // The receiver may be gone, which has no effect.
+    // The receiver may no longer exist, which has no effect.
     let priority = params.placement.priority.unwrap_or(realtime::PRIORITY);
     let _ = ready.send(realtime::request_for_server(priority));
     let (mut messages, mut calls, mut replies) = (Vec::new(), Vec::new(), Vec::new());
@@ -310,7 +313,7 @@ where
                 Message::Call(call) => calls.push(call),
                 Message::Notice { export, kind } => core.notice(export, kind),
                 Message::Ask { exports, answer } => {
-                    // The requester may be gone, which has no effect.
+                    // The requester may no longer exist, which has no effect.
                     let _ = answer.send(core.statistics_of(&exports));
                 }
                 Message::Close { export } => core.close(export),
@@ -349,7 +352,7 @@ where
                 return Ok(());
             }
         }
-        // Large requests are continued at once.
+        // Large requests continue immediately.
         let sooner = if calls.is_empty() { connections.look_at() } else { Some(Time::ZERO) };
         core.wait(sooner)?;
     }

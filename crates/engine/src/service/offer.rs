@@ -21,11 +21,11 @@ pub struct Arrangement {
     /// The policy's plan. The exports with a contract are its tasks, in the same order.
     pub plan: Plan,
     /// The proved bound of each export: the longest time from when its contract allows a request to
-    /// its reply, at its client if the host's time is stated; `None` if nothing is proved.
+    /// its reply, which is at the client if the host's time is stated; `None` if nothing is proved.
     pub bounds: Vec<Option<Duration>>,
     /// The premises of the bounds.
     pub premises: Premises,
-    /// The number of best-effort requests that the policy may choose from.
+    /// The number of best-effort requests from which the policy can choose.
     pub window: u32,
 }
 
@@ -39,7 +39,7 @@ impl Arrangement {
     }
 }
 
-/// One export for the core.
+/// An export's entry in the core.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub(crate) id: ExportId,
@@ -48,7 +48,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Numbers these exports `0, 1, ..` and gives them their bounds, if any.
+    /// Numbers these exports `0, 1, ..`, and assigns their bounds, if any.
     pub(crate) fn of_exports(exports: &[ExportSpec], bounds: &[Option<Duration>]) -> Vec<Self> {
         let bounds = bounds.iter().copied().chain(std::iter::repeat(None));
         let members = (0..).map(ExportId).zip(exports).zip(bounds);
@@ -56,7 +56,7 @@ impl Member {
     }
 }
 
-/// The offer at one time.
+/// The exports that a service offers at one time, with their bounds.
 #[derive(Debug, Clone)]
 pub struct Offer {
     exports: Vec<ExportSpec>,
@@ -88,7 +88,7 @@ impl Offer {
         &self.exports
     }
 
-    /// Returns the bound of each export, as [`Arrangement::bounds`].
+    /// Returns the bound of each export, in the same order as [`Arrangement::bounds`].
     pub fn bounds(&self) -> &[Option<Duration>] {
         &self.bounds
     }
@@ -98,7 +98,7 @@ impl Offer {
         self.policy
     }
 
-    /// Returns what the bounds rest on.
+    /// Returns the premises of the bounds.
     pub fn premises(&self) -> &Premises {
         &self.premises
     }

@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidegate_model::{Bytes, Lba, Op, RequestId};
 
-/// Requests by first byte.
+/// Requests ordered by their first byte.
 type RangeIndex = BTreeMap<(u64, RequestId), Held>;
 
-/// A request that is not complete, without its start.
+/// An incomplete request; the map's key holds its start.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     end: u64,
-    /// The number of conflicting requests that arrived before it and are not complete; 0: it is
-    /// released.
+    /// The number of conflicting requests that arrived before this one and are incomplete; at 0,
+    /// the request is released.
     ahead: usize,
 }
 
-/// Requests of one operation, by length: class `n` holds those longer than 2^(n-1) bytes and not
-/// longer than 2^n. This bounds the range in which a request that overlaps may begin, so one long
+/// Requests of one operation, by length: class `n` contains those longer than 2^(n-1) bytes and not
+/// longer than 2^n. This bounds the range in which an overlapping request can begin, so one long
 /// request does not lengthen every search.
 #[derive(Debug, Default)]
 struct Lengths(BTreeMap<u32, RangeIndex>);
@@ -45,7 +45,7 @@ impl Lengths {
     }
 }
 
-/// The position of a request in the index.
+/// A request's key in the index.
 #[derive(Debug, Clone, Copy)]
 struct IndexEntry {
     op: Op,
@@ -53,14 +53,14 @@ struct IndexEntry {
     first: u64,
 }
 
-/// The requests of one export that are not complete, with their order.
+/// The incomplete requests of one export, with their order.
 ///
-/// Each request knows how many others it waits for. Of two conflicting requests at most one is
+/// Each request counts the others for which it waits. Of two conflicting requests at most one is
 /// released: the one that arrived first. So every request that conflicts with a completing one
 /// arrived after it and waits for it.
 ///
 /// # Complexity
-/// O((log outstanding + overlapping) * classes) for each request and each completion, with one
+/// Each request and each completion costs O((log outstanding + overlapping) * classes), with one
 /// class for each power of two between the shortest and the longest request that the export ever
 /// had. Reads are not compared with reads.
 #[derive(Debug, Default)]
@@ -68,15 +68,15 @@ pub(crate) struct Ordering {
     reads: Lengths,
     writes: Lengths,
     entries: HashMap<RequestId, IndexEntry>,
-    /// Scratch, empty between calls.
+    /// A scratch list, empty between calls.
     freed: Vec<RequestId>,
-    /// Keeps no order at all, for tests that must detect it.
+    /// Whether no order is kept, a fault that tests must detect.
     #[cfg(any(test, feature = "harness"))]
     pub(crate) is_off: bool,
 }
 
 impl Ordering {
-    /// Returns whether this request may be released now; if not, `complete` releases it later.
+    /// Returns whether this request can be released now; if not, `complete` releases it later.
     /// Later requests must have higher numbers.
     pub(crate) fn admit(&mut self, id: RequestId, op: Op, start: Lba, size: Bytes) -> bool {
         #[cfg(any(test, feature = "harness"))]
@@ -149,7 +149,8 @@ mod tests {
 
     use super::*;
 
-    /// Admits a request with this number, operation, first block and number of blocks.
+    /// Admits a request with this number, operation, first block and number of blocks; returns
+    /// whether it is released.
     fn admit(ordering: &mut Ordering, id: u64, op: Op, first: u64, blocks: u64) -> bool {
         ordering.admit(RequestId(id), op, Lba::new(first * 8), Bytes::from_kib(4 * blocks))
     }
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(released(&mut ordering, 4), [0; 0]);
     }
 
-    /// The rule in its plain form, which compares all requests: the reference.
+    /// The rule in its plain form, which compares all requests; the reference for the index.
     #[derive(Default)]
     struct Rule {
         active: Vec<Range>,
@@ -263,7 +264,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = OrderingAction> {
         let op = prop_oneof![Just(Op::Read), Just(Op::Write)];
-        // Parts, and sometimes a trim that covers many.
+        // Most requests have the size of a part; some are trims that cover many blocks.
         let blocks = prop_oneof![8 => 1_u64..9, 1 => 1_u64..65];
         let admit = (op, 0_u64..64, blocks).prop_map(|(op, first, blocks)| OrderingAction::Admit {
             op,

@@ -18,33 +18,35 @@ pub struct ServiceParams {
     pub exports: Vec<ExportSpec>,
     /// The policy and plan that serve them.
     pub arrangement: Arrangement,
-    /// Whether the plan's table was measured, so that batches can be compared with it.
+    /// Whether the plan's table was measured, so that batches are compared with it.
     pub is_measured: bool,
     /// The alignment in bytes: offsets and lengths must be multiples of it.
     pub alignment: Bytes,
     /// The largest request of an export without a contract; larger calls are split.
     pub size_max: Bytes,
-    /// The memory that the requests of all exports may take, including exports that are admitted
-    /// later; `None`: no limit.
+    /// The limit on the memory for requests of all exports, including exports that are admitted
+    /// later; `None` means no limit.
     pub requests_max: Option<Bytes>,
     /// Whether the store can deallocate blocks.
     pub can_trim: bool,
-    /// The host's time, if the serve file states it. The policy then gets the contracts behind the
-    /// host.
+    /// The host's time, if the serve file states it. The policy then gets the contracts as they
+    /// remain behind the host.
     pub host: Option<HostTime>,
     /// The drive file, which gives access times to policies that order by position.
     pub drive: Option<DriveFile>,
-    /// Where the service's thread runs. Processors that do not exist have no effect.
+    /// The processors and the priority of the service's thread. Processors that do not exist are
+    /// ignored.
     pub placement: Placement,
-    /// Proves other sets of exports; `None`: the set never changes.
+    /// Proves other sets of exports; with `None` the set never changes.
     pub prover: Option<Arc<dyn Prover>>,
-    /// Where each request that has ended is reported; `None`: nowhere.
+    /// Receives each request that has ended; with `None` requests are not reported.
     pub requests_to: Option<RequestSink>,
 }
 
 impl ServiceParams {
     fn access_time(&self) -> Option<Box<dyn AccessTime>> {
-        // A simulated drive that is served is late by the host's time, as a device is.
+        // A simulated drive's host is late just as a real device's, so the device's access times
+        // apply.
         tidegate_drive::access_time_of_device(self.drive.as_ref()?)
     }
 

@@ -3,21 +3,21 @@
 //!
 //! All buffers have the size of the largest request of the service's initial exports; larger
 //! buffers, for exports admitted later, are not kept. The pool's size is bounded, so a burst of
-//! clients does not leave more memory in use than that.
+//! clients does not keep more memory in use.
 
 use std::sync::{Mutex, PoisonError};
 
 use tidegate_device::IoBuffer;
 use tidegate_model::Bytes;
 
-/// The largest number of bytes that are kept.
+/// The largest number of bytes that the pool keeps.
 const KEPT_BYTES: u64 = 64 << 20;
 
-/// Unused buffers.
+/// The unused buffers of a service.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: Bytes,
-    /// The capacity of a buffer of that size.
+    /// The capacity of a buffer of `size` bytes.
     capacity: Bytes,
     kept_max: usize,
     kept: Mutex<Vec<IoBuffer>>,
@@ -31,8 +31,8 @@ impl Pool {
         Self { size, capacity, kept_max, kept: Mutex::default() }
     }
 
-    /// Returns a buffer of at least `size`; a buffer larger than the pool's size is always new. Its
-    /// contents are unspecified.
+    /// Returns a buffer of at least `size`, with unspecified contents; a buffer larger than the
+    /// pool's size is always new.
     pub(crate) fn take(&self, size: Bytes) -> IoBuffer {
         if size > self.size {
             return IoBuffer::new(size);

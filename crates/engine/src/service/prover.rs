@@ -7,9 +7,9 @@ use tidegate_model::{ExportSpec, NewExport};
 
 use super::offer::Arrangement;
 
-/// Proves sets of exports, by the rules of a serve file and for its drive.
+/// Proves sets of exports by the rules of a serve file and for its drive.
 pub trait Prover: fmt::Debug + Send + Sync {
-    /// Finds a range of the store for a new export, beside `others`.
+    /// Finds a range of the store for a new export that does not overlap `others`.
     ///
     /// # Errors
     /// [`Refusal`] if there is no room, or the service cannot serve this export.
@@ -19,7 +19,8 @@ pub trait Prover: fmt::Debug + Send + Sync {
     /// is the index of the export to admit.
     ///
     /// # Errors
-    /// [`Refusal`] with the reason, and with changes to the newcomer that would be proved.
+    /// [`Refusal`] with the reason, and with changes to the newcomer with which the set would be
+    /// proved.
     fn prove(
         &self,
         exports: &[ExportSpec],
@@ -27,7 +28,7 @@ pub trait Prover: fmt::Debug + Send + Sync {
     ) -> Result<Arrangement, Refusal>;
 }
 
-/// Why an export is not admitted.
+/// The reason why an export is not admitted, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {

@@ -10,7 +10,8 @@ use tidegate_model::{Outcome, Request, Time};
 
 use super::offer::ExportId;
 
-/// The largest number of ended requests that wait to be logged: 1.6 s of them at 10,000 per second.
+/// The largest number of ended requests that wait to be logged: those of 1.6 s at 10,000 requests
+/// per second.
 const WAITING_MAX: usize = 1 << 14;
 
 /// A request that has ended, and its export.
@@ -21,9 +22,9 @@ pub struct ServedRequest {
     pub ended: EndedRequest,
 }
 
-/// The end of a channel to which a service sends its ended requests. The service does not wait for
-/// room: a request that does not fit is counted. Only while the channel is full, it may wait until
-/// the reader has taken out one request.
+/// The sending end of a channel for a service's ended requests. The service does not wait for room:
+/// a request that does not fit is counted and dropped. Only while the channel is full can it wait
+/// until the reader has taken one request out.
 #[derive(Debug, Clone)]
 pub struct RequestSink {
     sender: SyncSender<ServedRequest>,
@@ -31,16 +32,16 @@ pub struct RequestSink {
 }
 
 impl RequestSink {
-    /// The memory of the channel: for each request that may wait, its record and one number.
+    /// The memory of the channel: a record and a number for each request that can wait.
     pub const BYTES: usize = WAITING_MAX * (size_of::<ServedRequest>() + size_of::<usize>());
 
-    /// Creates a channel.
+    /// Creates the channel; returns its sink and its receiver.
     pub fn channel() -> (Self, Receiver<ServedRequest>) {
         let (sender, receiver) = sync_channel(WAITING_MAX);
         (Self { sender, lost: Arc::default() }, receiver)
     }
 
-    /// Returns the number of requests that were not sent because too many waited.
+    /// Returns the number of requests that were dropped because too many were waiting.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -52,7 +53,7 @@ impl RequestSink {
     }
 }
 
-/// The part of the log in the service's thread.
+/// The part of the log that runs in the service's thread.
 #[derive(Debug)]
 pub(crate) struct RequestReporter {
     dispatches: Dispatches,
@@ -87,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// Goal: a reader that stops costs rows, which are counted, but no time.
+    /// Goal: a reader that stops loses rows, which are counted, but costs the service no time.
     #[test]
     fn a_full_channel_loses_rows_and_counts_them() {
         let (sink, receiver) = RequestSink::channel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Orders many exports' best-effort requests by their weights, within their limits.
+//! Orders the best-effort requests of many exports by the exports' weights, within their limits.
 //!
 //! Start-time fair queueing (Goyal, Vin, Cheng 1996): a request's start tag is the later of the
 //! virtual time and the finish tag of its export's last request; the lowest start tag goes first.
@@ -7,23 +7,23 @@
 //! requests wait longer. A request is charged its bytes plus the bytes that the drive would
 //! transfer while it positions.
 //!
-//! The policy gets a *window* of these requests; it cannot reorder those outside the window. Shares
-//! and limits decide which requests enter the window, and the policy's order which leaves it first.
-//! So the number of requests served for an export falls behind the number that entered by at most a
-//! window: an order by position takes at most that many requests from one export's share and gives
-//! them to others, and gives them back as the window moves on. Limits apply to requests when they
-//! enter the window.
+//! The policy gets a *window* of these requests; it cannot reorder requests outside the window.
+//! Shares and limits decide which requests enter the window, and the policy decides in which order
+//! they leave it. So the number of an export's requests that were served falls behind the number
+//! that entered by at most one window: an order by position takes at most that number of requests
+//! from one export's share and gives them to others, and gives them back as the window advances.
+//! Limits apply to requests when they enter the window.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::offer::ExportId;
 use tidegate_model::{Bandwidth, Bytes, Duration, RequestId, Time};
 
-/// The charge of a request in addition to its bytes: about what a disk transfers while it
-/// positions.
+/// The charge of a request in addition to its bytes: about the amount that a disk transfers during
+/// one positioning.
 const POSITIONING_BYTES: u64 = 256 << 10;
 
-/// The largest burst that a limit allows, as the time in which the limit would allow it.
+/// The largest burst that a limit allows, as the time in which the limit admits the burst's bytes.
 const BURST: Duration = Duration::from_ms(100);
 
 /// One export's best-effort requests.
@@ -32,9 +32,9 @@ struct Lane {
     weight: u32,
     limit: Option<Bandwidth>,
     queue: VecDeque<(RequestId, Bytes)>,
-    /// The virtual time at which its last request ends.
+    /// The finish tag of the export's last request, in virtual time.
     finish: u64,
-    /// The instant up to which its limit is used up.
+    /// The instant up to which the export's limit is used up.
     used_until: Time,
 }
 
@@ -43,7 +43,7 @@ impl Lane {
         self.finish.max(virtual_time)
     }
 
-    /// Returns the instant from which its first request may be sent.
+    /// Returns the instant from which the export's first request can be sent.
     fn opens(&self) -> Time {
         Time::from_ns(self.used_until.ns().saturating_sub(BURST.ns()))
     }
@@ -52,7 +52,7 @@ impl Lane {
 /// The best-effort requests that wait for the window.
 ///
 /// # Complexity
-/// O(exports) for each request.
+/// Each request costs O(exports).
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
     lanes: BTreeMap<ExportId, Lane>,
@@ -73,20 +73,20 @@ impl Shares {
         self.lanes.remove(&id);
     }
 
-    /// Lifts all limits.
+    /// Lifts all exports' limits.
     pub(crate) fn lift_limits(&mut self) {
         for lane in self.lanes.values_mut() {
             (lane.limit, lane.used_until) = (None, Time::ZERO);
         }
     }
 
-    /// Adds a waiting request of that export.
+    /// Adds a waiting request of the export `lane`.
     pub(crate) fn push(&mut self, lane: ExportId, id: RequestId, size: Bytes) {
         let lane = self.lanes.get_mut(&lane).expect("every export has a lane");
         lane.queue.push_back((id, size));
     }
 
-    /// Returns the next request, unless limits hold all of them back.
+    /// Returns the next request; `None` if none waits or limits hold all of them back.
     pub(crate) fn pop(&mut self, now: Time) -> Option<RequestId> {
         let virtual_time = self.virtual_time;
         let open =
@@ -161,8 +161,8 @@ mod tests {
         assert!((98..=102).contains(&second), "{second} of 400 for a quarter");
     }
 
-    /// Goal: an order by position moves at most a window of service between exports, however they
-    /// place their requests. Method: the first export, with a quarter of the weight, always places
+    /// Goal: an order by position moves at most one window of service between exports, wherever
+    /// their requests are. Method: the first export, with a quarter of the weight, always places
     /// its requests just ahead of the heads; the elevator serves the window.
     #[test]
     fn an_order_takes_at_most_a_window_from_a_share() {
@@ -217,7 +217,7 @@ mod tests {
                 None => now = shares.opens().expect("something waits"),
             }
         }
-        // 5 MB at 1 MB/s, less the initial burst of 0.1 s and one request.
+        // 5 MB at 1 MB/s take 5 s, minus the initial burst of 0.1 s and one request.
         let seconds = now.ns() / 1_000_000;
         assert!((4_850..=4_900).contains(&seconds), "{seconds} ms");
     }

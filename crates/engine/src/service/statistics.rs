@@ -20,7 +20,7 @@ use super::request_sink::RequestReporter;
 pub struct ServiceStatistics {
     /// The time since the service started.
     pub now: Time,
-    /// The exports' statistics, in order.
+    /// The exports' statistics, in the order in which they were requested.
     pub exports: Vec<ExportStatistics>,
     /// The number of requests in flight.
     pub in_flight: u32,
@@ -36,12 +36,11 @@ pub struct ServiceStatistics {
     pub overrun_sum: Duration,
     /// The largest overrun.
     pub overrun_max: Duration,
-    /// The number of times that the drive completed nothing for so long that a stall was reported
-    /// ([`Stall`]).
+    /// How often the drive completed nothing for so long that a stall was reported ([`Stall`]).
     pub stalls: u64,
     /// Whether the batch in flight has taken longer than the table allows.
     pub is_overdue: bool,
-    /// Whether lateness of the drive may still delay in-contract requests of any export.
+    /// Whether lateness of the drive can still delay in-contract requests of any export.
     pub is_drive_degraded: bool,
     /// The state of all bounds together.
     pub guarantee: Guarantee,
@@ -55,26 +54,27 @@ impl ServiceStatistics {
 }
 
 /// The time, in addition to the longest batch time, after which a drive that completes nothing is
-/// reported: the stall may never end.
+/// reported: the stall might never end.
 const STALL: Duration = Duration::from_ms(5_000);
 
 /// The lateness of the host and of the drive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Lateness {
-    /// Late timers, the time from reading a request to sending it, and the wait to be read.
+    /// The host's lateness: late timers, the time from reading a request to sending it, and the
+    /// wait to be read.
     pub(crate) host: Duration,
     /// The time by which batches exceeded the table.
     pub(crate) drive: Duration,
 }
 
 impl Lateness {
-    /// Returns the sum of both.
+    /// Returns the sum of the host's and the drive's lateness.
     pub(crate) fn total(self) -> Duration {
         self.host + self.drive
     }
 
     /// Returns the lateness since `earlier`. A dispatch that joins a late batch ends the timing of
-    /// that batch, so the drive's lateness may have been larger before.
+    /// that batch, so the drive's total can become smaller; the difference is then zero.
     fn since(self, earlier: Self) -> Self {
         Self {
             host: self.host.checked_sub(earlier.host).unwrap_or_default(),
@@ -83,20 +83,20 @@ impl Lateness {
     }
 }
 
-/// An interval in which in-contract requests are always pending.
+/// An interval during which in-contract requests are always pending.
 ///
-/// Lateness in the interval may delay all later requests of the interval, but none after its end,
-/// when the backlog is worked off. A request that its contract does not allow yet is not pending in
-/// this sense, so excess demand makes no interval longer.
+/// Lateness in the interval can delay all later requests of the interval, but none after its end,
+/// when the backlog has been worked off. A request that its contract does not allow yet is not
+/// pending in this sense, so excess demand does not lengthen the interval.
 #[derive(Debug, Default)]
 struct BusyInterval {
-    /// The number of requests that their contracts allow and that are not complete.
+    /// The number of incomplete requests that their contracts allow.
     owed: u64,
-    /// The instants at which the other requests will be allowed, the earliest first.
+    /// The instants at which the remaining requests will be allowed, the earliest first.
     later: BinaryHeap<Reverse<Time>>,
     /// The longest time that a request of the interval waited to be read.
     waited_max: Duration,
-    /// The lateness of drive and host before the interval.
+    /// The lateness of drive and host before the interval began.
     late_before: Lateness,
     /// The lateness of drive and host at the last update.
     late_seen: Lateness,
@@ -129,7 +129,7 @@ impl BusyInterval {
         if eligible <= now {
             self.owed -= 1;
         } else {
-            // The request was refused before it was allowed. Another request may be allowed at the
+            // The request was refused before its contract allowed it. Another request can have the
             // same instant.
             let mut is_found = false;
             self.later.retain(|Reverse(later)| {
@@ -143,7 +143,7 @@ impl BusyInterval {
     }
 }
 
-/// Watches the drive.
+/// Measures the drive's and the host's lateness, and keeps the state of the guarantee.
 #[derive(Debug)]
 pub(crate) struct Watch {
     /// `None` if the drive has no measured table.
@@ -152,23 +152,23 @@ pub(crate) struct Watch {
     in_flight: u32,
     /// The submission time of the batch in flight, if the drive was idle at that time.
     sent: Option<Time>,
-    /// The time without progress after which a stall is reported; `progress`: the instant of the
-    /// last completion, or of a later dispatch to the idle drive.
+    /// The time without progress after which a stall is reported (`stall_after`), and the instant
+    /// of the last completion or of a later dispatch to the idle drive (`progress`).
     stall_after: Duration,
     progress: Time,
     is_stalled: bool,
     stalls: u64,
     busy: BusyInterval,
-    /// Whether the drive was late and the guarantee does not stand again yet.
+    /// Whether the drive was late and the guarantee has not been restored yet.
     is_degraded: bool,
     guarantee: Guarantee,
     /// The host's lateness so far: late timers, and the time from reading a request to sending it.
     host_late: Duration,
     /// The instant from which the next dispatch could have been sent.
     read: Time,
-    /// The receiver of incidents; sending to it does not block this thread.
+    /// Where incidents are reported; sending does not block this thread.
     heard_by: Option<IncidentSender>,
-    /// Reports each request that has ended; `None` if nothing receives these reports.
+    /// Reports each request that has ended; `None` if these reports have no receiver.
     reporter: Option<RequestReporter>,
 }
 
@@ -230,7 +230,8 @@ impl Watch {
         }
     }
 
-    /// Returns the instant at which a stall must be reported; `None` if it has been reported.
+    /// Returns the instant at which a stall must be reported; `None` if nothing is in flight or the
+    /// stall has been reported.
     pub(crate) fn stalls_at(&self) -> Option<Time> {
         let is_awaited = self.in_flight > 0 && !self.is_stalled;
         self.progress.checked_add(self.stall_after).filter(|_| is_awaited)
@@ -252,7 +253,7 @@ impl Watch {
         }
     }
 
-    /// Degrades every export's bound.
+    /// Degrades every export's bound because the drive is late.
     fn degrade_drive(&mut self, now: Time) {
         self.is_degraded = true;
         self.guarantee.degrade(now);
@@ -263,9 +264,9 @@ impl Watch {
         self.guarantee.degrade(now);
     }
 
-    /// Returns whether a degraded guarantee may stand again: no in-contract request is pending, and
-    /// the drive is idle or its batch has not yet taken longer than the proof tolerates. Requests
-    /// that joined others on the drive are timed by no table, so they must complete first.
+    /// Returns whether a degraded guarantee can be restored: no in-contract request is pending, and
+    /// the drive is idle or its batch has not yet taken longer than the proof tolerates. No table
+    /// gives times for requests that joined others on the drive, so they must complete first.
     pub(crate) fn may_stand_again(&self, now: Time) -> bool {
         let void_from = self.batches.as_ref().and_then(BatchWatch::void_from);
         self.guarantee.is_degraded
@@ -273,7 +274,8 @@ impl Watch {
             && (self.in_flight == 0 || void_from.is_some_and(|void| now <= void))
     }
 
-    /// Ends the degradation by the drive; if no export stays degraded, the guarantee stands again.
+    /// Ends the degradation that the drive caused; if no export stays degraded, the guarantee is
+    /// restored.
     pub(crate) fn stand_again(&mut self, now: Time, is_every_export_restored: bool) {
         self.is_degraded = false;
         if is_every_export_restored {
@@ -312,8 +314,8 @@ impl Watch {
         self.busy.leave(now, eligible, late)
     }
 
-    /// Returns the total lateness so far: the host's lateness and all overruns, including the batch
-    /// in flight.
+    /// Returns the total lateness so far: the host's lateness, and all overruns including that of
+    /// the batch in flight.
     fn lateness(&self, now: Time) -> Lateness {
         let drive = self.batches.as_ref().map_or(Duration::ZERO, |batches| {
             let overdue = batches.late_from().map_or(Duration::ZERO, |late| now.since(late));
@@ -407,8 +409,9 @@ mod tests {
 
     use super::*;
 
-    /// Goal: the host's lateness contains the duration of an iteration and its late start, but not
-    /// the time before the busy interval or without a request to send. Method: invented instants.
+    /// Goal: the host's lateness contains the duration of an iteration and its late start, but
+    /// neither the time before the busy interval nor time without a request to send. Method:
+    /// invented instants.
     #[test]
     fn a_turn_that_takes_long_makes_the_host_late() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
@@ -441,8 +444,8 @@ mod tests {
         }
     }
 
-    /// Goal: earlier lateness does not excuse later requests forever, although a tenant always has
-    /// a request that waits for its token. Method: invented instants.
+    /// Goal: earlier lateness does not excuse later requests forever, even though one export always
+    /// has a request that waits for its token. Method: invented instants.
     #[test]
     fn who_asks_for_too_much_makes_no_busy_interval_longer() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
@@ -453,7 +456,7 @@ mod tests {
         busy.enter((at(2), at(0), at(100)), ms(0));
         busy.enter((at(2), at(0), at(200)), ms(0));
         busy.enter((at(2), at(1), at(200)), ms(0));
-        // 2 ms until the request was read, and 40 ms by which a batch was late.
+        // The request waited 2 ms to be read, and a batch was 40 ms late.
         assert_eq!(total(busy.leave(at(50), at(0), ms(40))), 42);
         assert_eq!((busy.owed, busy.later.len()), (0, 3));
         busy.look(at(90), ms(40));

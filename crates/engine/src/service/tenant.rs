@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One export in the core: its contract's accounts and its statistics.
+//! One export in the core: the accounts of its contract, and its statistics.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use super::ordering::Ordering;
 use super::statistics::Lateness;
 use tidegate_model::{Beyond, ExportContract as Contract};
 
-/// The class and times that the contract gives a request.
+/// The class and the times that the contract assigns to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Admission {
     pub(crate) class: Class,
-    /// The instant from which the contract allows it.
+    /// The instant from which the contract allows the request.
     pub(crate) eligible: Time,
     pub(crate) due: Option<Time>,
 }
@@ -22,29 +22,30 @@ pub(crate) struct Admission {
 /// A reply that was sent to its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
-    /// The time from when the request was allowed, without `client_full`.
+    /// The time from when the request was allowed to its reply at the socket, without
+    /// `client_full`.
     pub(crate) response: Duration,
-    /// How long the client's socket had no room for the reply.
+    /// The time during which the client's socket had no room for the reply.
     pub(crate) client_full: Duration,
     pub(crate) is_within_contract: bool,
 }
 
-/// An export in service.
+/// An export that the core serves.
 #[derive(Debug)]
 pub(crate) struct Tenant {
     pub(crate) task: TaskIndex,
     /// The export's current proved bound.
     pub(crate) bound: Option<Duration>,
-    /// Whether it accepts no more calls.
+    /// Whether the export accepts no more calls.
     pub(crate) is_closed: bool,
-    /// The number of in-contract requests that the policy has, or gets in this iteration.
+    /// The number of in-contract requests that the policy holds, or gets in this iteration.
     pub(crate) admitted: usize,
-    /// In-contract requests that wait until the policy has fewer, oldest first.
+    /// In-contract requests that wait until the policy holds fewer, oldest first.
     pub(crate) line: VecDeque<RequestId>,
     contract: Option<Contract>,
     is_soft: bool,
-    /// The instants at which the tokens are available again, the earliest first: one per request of
-    /// the contract.
+    /// The instants at which the tokens are available again, earliest first; there is one token per
+    /// request of the contract.
     tokens: VecDeque<Time>,
     pub(crate) ordering: Ordering,
     pub(crate) statistics: ExportStatistics,
@@ -68,31 +69,31 @@ impl Tenant {
         }
     }
 
-    /// Takes the first waiting request, if the policy has fewer than `room`.
+    /// Takes the first waiting request, if the policy holds fewer than `room`.
     pub(crate) fn next_in_line(&mut self, room: usize) -> Option<RequestId> {
         let next = if self.admitted < room { self.line.pop_front() } else { None };
         self.admitted += usize::from(next.is_some());
         next
     }
 
-    /// Returns whether its notices count.
+    /// Returns whether the export is soft real time, so that its notices count.
     pub(crate) fn is_soft(&self) -> bool {
         self.is_soft
     }
 
-    /// Returns whether any of its requests is real time.
+    /// Returns whether any of the export's requests is real time.
     pub(crate) fn is_real_time(&self) -> bool {
         self.contract.is_some() || self.is_soft
     }
 
     /// Records a request that arrived at `released`. The accounts are the same as in
     /// `tokens-per-task`; they are kept here too, so that the statistics distinguish the drive's
-    /// lateness from the tenant's excess demand.
+    /// lateness from the export's excess demand.
     ///
-    /// The period and the deadline used here are those behind the host.
+    /// The accounts use the period and deadline that remain behind the host.
     ///
-    /// Requests that the contract does not cover, for example reads if it covers writes, are best
-    /// effort.
+    /// Requests that the contract does not cover, for example reads if it covers only writes, are
+    /// best effort.
     pub(crate) fn admit(&mut self, released: Time, op: Op, host: HostTime) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
         let Some(contract) = &self.contract else {
@@ -130,7 +131,7 @@ impl Tenant {
     pub(crate) fn sent(&mut self, sent: &Sent) {
         let of = &mut self.statistics;
         of.at_socket.record(sent.response);
-        // Saturates after 584 years.
+        // The sum saturates after 584 years.
         let full = of.client_full.ns().saturating_add(sent.client_full.ns());
         of.client_full = Duration::from_ns(full);
         if sent.is_within_contract {
@@ -145,17 +146,17 @@ impl Tenant {
         ExportStatistics { tokens, ..self.statistics.clone() }
     }
 
-    /// Lets the bound stand again; returns whether it does. If the lateness of every batch is known
-    /// (`has_timed_all`) and does not explain an excess, the proof may be wrong: the bound then
-    /// stays degraded.
+    /// Restores the bound unless the proof may be wrong; returns whether the bound is restored. The
+    /// proof may be wrong if the lateness of every batch is known (`has_timed_all`) and does not
+    /// explain an excess.
     pub(crate) fn stand_again(&mut self, has_timed_all: bool) -> bool {
         let is_refuted = has_timed_all && self.statistics.unexplained > 0;
         self.statistics.is_degraded &= is_refuted;
         !self.statistics.is_degraded
     }
 
-    /// Records the reply to an admitted request; `late` is the lateness of drive and host while it
-    /// was outstanding.
+    /// Records the reply to an admitted request; `late` is the lateness of drive and host during
+    /// its busy interval.
     pub(crate) fn answered(
         &mut self,
         now: Time,
@@ -189,7 +190,7 @@ impl Tenant {
     }
 }
 
-/// Adds a duration; a sum beyond the end of time becomes its end, as in the policy's accounts.
+/// Adds a duration to an instant, saturating at the largest time, as in the policy's accounts.
 fn after(instant: Time, by: Duration) -> Time {
     instant.checked_add(by).unwrap_or(Time::MAX)
 }

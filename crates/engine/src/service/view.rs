@@ -19,10 +19,10 @@ use super::offer::Offer;
 use super::request_sink::ServedRequest;
 use super::shared::Shared;
 
-/// The age up to which statistics are returned again.
+/// The age up to which earlier statistics are returned again.
 const RECENT: Duration = Duration::from_ms(200);
 
-/// The longest wait for a reply of the service's thread.
+/// The longest wait for a reply from the service's thread.
 const ANSWER_MAX: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// A view of a service. It does not keep the service running.
@@ -74,12 +74,12 @@ impl View {
         self.shared.inbox.now().since(Time::ZERO)
     }
 
-    /// Returns the export of that name.
+    /// Returns the export called `name`; `None` if there is none.
     pub fn export(&self, name: &str) -> Option<Export> {
         Export::named(&self.shared, name)
     }
 
-    /// Returns the name of that export.
+    /// Returns the name of the export with this identifier; `None` if it is no longer offered.
     pub(crate) fn name_of(&self, id: super::offer::ExportId) -> Option<String> {
         let offer = self.offer();
         let index = offer.ids().iter().position(|&other| other == id)?;
@@ -96,8 +96,8 @@ impl View {
         self.shared.inbox.send(Message::Connect(Box::new(newcomer)));
     }
 
-    /// Returns the statistics, at most a fifth of a second old; `None` if the service ended or does
-    /// not reply.
+    /// Returns the statistics, at most 200 ms old; `None` if the service has ended or does not
+    /// reply.
     pub fn look(&self) -> Option<Look> {
         let Shared { inbox, recent, .. } = &*self.shared;
         let mut recent = recent.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +109,8 @@ impl View {
             return Some(look.clone());
         }
         let mut seen = inbox.ask(Vec::new(), Some(ANSWER_MAX))?;
-        // One export per query: between the queries the service's thread does its own work.
+        // Each query asks for one export, so that the service's thread does its own work between
+        // queries.
         for &id in offer.ids() {
             seen.exports.extend(inbox.ask(vec![id], Some(ANSWER_MAX))?.exports);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! All tests of this crate, as one program: it is linked once, and its tests share the cores.
+//! All tests of this crate, as one program: it is linked once, and its tests share the processors.
 
 mod properties;
 mod real_file;

@@ -16,7 +16,7 @@ use tidegate_sim::VirtualDrive;
 
 const SIZE: Bytes = Bytes::from_kib(4);
 
-/// The parameters of a case; times in milliseconds.
+/// The parameters of a case; all times are in milliseconds.
 #[derive(Debug, Clone)]
 struct Case {
     tasks: Vec<(u64, u64, u32)>,
@@ -104,7 +104,7 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
     };
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), case.seed);
     let backend = VirtualDrive::new(drive);
-    // Between zero and `lateness_max`, and always the same for one instant.
+    // The lateness is between zero and `lateness_max`, and always the same for one instant.
     let mut backend = backend.with_lateness(move |at: Time| {
         Duration::from_ns(at.ns().wrapping_mul(0x9E37_79B9_7F4A_7C15) % (lateness_max.ns() + 1))
     });

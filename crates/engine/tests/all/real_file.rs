@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a run on a real file serves every request. Method: a short run, which needs direct I/O and
+//! Goal: a run on a real file serves every request. Method: a short run. It needs direct I/O and
 //! io_uring, and prints which of them is missing. No duration is asserted.
 
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn backend(scratch: &Scratch, access: Access) -> Option<DeviceBackend> {
     DeviceBackend::new(&target, DEPTH, SIZE).map_err(|error| skip(error.to_string())).ok()
 }
 
-/// Makes two tasks with 20 jobs of two requests in 100 ms, and a closed loop.
+/// Makes two tasks with 20 jobs of two requests each in 100 ms, and a closed-loop load.
 fn workload(op: Op) -> Workload {
     let task = |name: &str, size: Bytes| Task {
         requests: 2,
@@ -101,8 +101,8 @@ fn requests_of_either_class_are_served() {
     assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
 }
 
-/// Goal: a full device still takes a flush, which returns no payload. Method: as many reads as the
-/// backend allows, then a flush.
+/// Goal: a device with all request slots in use still takes a flush, which returns no payload.
+/// Method: as many reads as the backend allows, then a flush.
 #[test]
 fn a_full_device_has_room_for_a_flush() {
     let scratch = Scratch::path("engine-flush");

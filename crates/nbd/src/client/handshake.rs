@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The handshake on the client's side.
+//! The client's side of the handshake.
 
 use std::io::{BufReader, Read, Write};
 
@@ -10,7 +10,7 @@ use crate::handshake::Dialect;
 use crate::meta::ALLOCATION;
 use crate::wire;
 
-/// The largest reply to an option that a client accepts.
+/// The largest reply to an option in bytes that a client accepts.
 const REPLY_BYTES_MAX: u32 = 64 << 10;
 
 /// The result of a handshake.
@@ -23,7 +23,7 @@ pub(super) struct Agreed {
     pub(super) description: String,
 }
 
-/// A server in its handshake.
+/// A server during its handshake.
 struct Options<'a, S>(&'a mut BufReader<S>);
 
 impl<S: Read + Write> Options<'_, S> {
@@ -72,13 +72,13 @@ impl<S: Read + Write> Options<'_, S> {
         Ok((kind, data))
     }
 
-    /// Sends an option that has no data; returns whether the server supports it.
+    /// Sends an option without data; returns whether the server supports it.
     fn has(&mut self, option: u32) -> Result<bool, ClientError> {
         self.ask(option, &[])?;
         Ok(self.reply()?.0 == wire::REP_ACK)
     }
 
-    /// Selects the context for the export; returns whether the server has it.
+    /// Selects the context `base:allocation` for the export; returns whether the server has it.
     fn select_allocation(&mut self, export: &str) -> Result<bool, ClientError> {
         let mut data = Vec::new();
         data.put_u32(length(export.len()));
@@ -154,7 +154,7 @@ fn read_info(data: &[u8], agreed: &mut Agreed) -> Option<()> {
     Some(())
 }
 
-/// Returns the exports of a server, and ends the handshake.
+/// Returns the exports that a server lists, and ends the handshake.
 ///
 /// # Errors
 /// [`ClientError`].

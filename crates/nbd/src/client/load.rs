@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A load on one export: as many requests outstanding as its depth, until its time is over.
+//! A load on one export, which keeps a fixed number of requests outstanding until its time is over.
 
 use std::time::{Duration, Instant};
 
@@ -15,32 +15,32 @@ use crate::wire;
 /// A load on one export.
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
-    /// Whether it writes random data instead of reading.
+    /// Whether the load writes random data instead of reading.
     pub is_write: bool,
-    /// Whether each request begins where the last one ended, instead of at a random place.
+    /// Whether each request begins where the last one ended, instead of at a random offset.
     pub is_sequential: bool,
-    /// The size of each request in bytes; places are multiples of it.
+    /// The size of each request in bytes; offsets are multiples of it.
     pub size: u32,
-    /// The number of requests outstanding.
+    /// The number of outstanding requests.
     pub depth: u32,
-    /// The time after which no request is sent.
+    /// The time after which no more requests are sent.
     pub time: Duration,
-    /// The seed of places and data.
+    /// The seed of offsets and data.
     pub seed: u64,
 }
 
 /// The totals of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loaded {
-    /// The time until the last reply.
+    /// The time from the start until the last reply.
     pub time: Duration,
     /// The number of requests that failed.
     pub failed: u64,
-    /// Why the first of them failed.
+    /// The reason why the first of them failed; `None` if none failed.
     pub failure: Option<Failure>,
 }
 
-/// Places of requests.
+/// The offsets of requests, random or sequential.
 struct Places {
     random: Pcg64,
     count: u64,
@@ -61,7 +61,7 @@ impl Places {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Puts a load on the export, and gives `record` the response time of each request that
+    /// Runs a load on the export, and passes to `record` the response time of each request that
     /// succeeds: from its submission to the end of its reply, at this client.
     ///
     /// # Errors

@@ -19,10 +19,10 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Connects.
+    /// Connects to a server.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn open(address: &Address) -> io::Result<Self> {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Self::Unix),
@@ -34,10 +34,10 @@ impl Stream {
         }
     }
 
-    /// Limits how long a read waits.
+    /// Limits the time for which a read waits.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn set_read_timeout(&self, time: Duration) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(Some(time)),

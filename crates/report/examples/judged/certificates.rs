@@ -14,7 +14,8 @@ use tidegate_report::{Certificate, FileOrigin, Origin};
 
 use crate::generator;
 
-/// One policy for each theorem that the checkers know, and whether its requests have costs.
+/// One policy for each theorem that the checkers know, and whether the policy's requests have
+/// costs.
 const KINDS: [(PolicyName, bool); 4] = [
     (PolicyName::Dqf, false),
     (PolicyName::Dqf, true),
@@ -38,7 +39,7 @@ pub(crate) fn certificates(count: u64, flaw: &str) {
     }
 }
 
-/// Returns how many certificates of each kind make up `count`.
+/// Returns the number of certificates of each kind in a total of `count`.
 fn shares(count: u64) -> [usize; KINDS.len()] {
     let count = usize::try_from(count).expect("a small count");
     std::array::from_fn(|kind| (count + kind) / KINDS.len())
@@ -67,7 +68,7 @@ fn certificate(number: u64, (policy, has_costs): (PolicyName, bool)) -> Option<V
     (is_of_kind && is_least).then_some(json)
 }
 
-/// Returns a random workload with times from nanoseconds to years.
+/// Returns a random workload with times between nanoseconds and years.
 fn workload(random: &mut Pcg64, has_costs: bool) -> Workload {
     let unit = 10_u64.pow(random.random_range(0..12));
     let mut at = random.random_range(1..9) * unit;
@@ -116,7 +117,8 @@ fn workload(random: &mut Pcg64, has_costs: bool) -> Workload {
     workload
 }
 
-/// Returns costs of requests that add up to about the batch times, for `each` request of a batch.
+/// Returns random costs of requests: `each` nanoseconds for positioning, and at most `each` + 1 for
+/// a request.
 fn costs(random: &mut Pcg64, each: u64) -> CostModel {
     let mut of_size = |kib: u64| RequestCost {
         op: Op::Read,

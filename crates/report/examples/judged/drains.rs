@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs of the real `AdaptiveDrain` and `GatedDrain`.
+//! Prints logs of the real `AdaptiveDrain` and `GatedDrain`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use tidegate_policy::{Decision, Event, Policy};
 
 use crate::{generator, policies};
 
-/// The policies whose proofs use no contract of the drive but drain(q).
+/// The policies whose proofs use no contract of the drive other than drain(q).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drain {
     Adaptive,
@@ -31,7 +31,7 @@ pub(crate) fn drains(drain: Drain, count: u64, events: u64, flaw: &str) {
     }
 }
 
-/// A task: its jobs have as many requests as it has units.
+/// A task, with one unit for each request of a job.
 struct Task {
     period: u64,
     deadline: u64,
@@ -39,22 +39,22 @@ struct Task {
     next_release: u64,
 }
 
-/// A unit: one request of each job of a task.
+/// A unit, which takes one request of each job of a task.
 #[derive(Clone)]
 struct Unit {
     next_release: u64,
     is_pending: bool,
 }
 
-/// A run of the real policy beside a drive that honours drain(q) and nothing else. It prints each
-/// event as an entry of the log.
+/// A run of the real policy with a drive that honours drain(q) and no other contract. It prints
+/// each event as an entry of the log.
 struct Log<'a> {
     random: Pcg64,
     flaw: &'a str,
     drain_of: Drain,
     tasks: Vec<Task>,
     units: Vec<Unit>,
-    /// drain(0), drain(1), ..
+    /// The times drain(0), drain(1), ..
     drain: Vec<u64>,
     policy: Box<dyn Policy>,
     now: u64,
@@ -62,7 +62,7 @@ struct Log<'a> {
     /// The unit of each request; `None` for a request that belongs to no unit.
     unit_of: BTreeMap<u64, Option<usize>>,
     queued: Vec<u64>,
-    /// The requests on the drive with their completions.
+    /// The requests on the drive, with their completion times.
     on_drive: Vec<(u64, u64)>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Log<'a> {
             drain.push(drain[drain.len() - 1] + random.random_range(0..5));
         }
         let worst = (0..sum).map(|it| drain[it] + drain[sum - it]).max().expect("a task");
-        // Either no deadline is shorter than the worst case, or no response reaches a period.
+        // Either no deadline is shorter than the worst case, or no response time reaches a period.
         let is_long = drain_of == Drain::Adaptive || random.random_bool(0.7);
         let longest = drain[depth];
         let mut tasks = Vec::new();
@@ -121,7 +121,8 @@ impl<'a> Log<'a> {
         self.policy.observe(Time::from_ns(self.now), event).expect("there is room");
     }
 
-    /// One instant: completions, releases, perhaps a cancellation, dispatches; then time passes.
+    /// Simulates one instant: completions, releases, possibly a cancellation, dispatches; then time
+    /// advances.
     fn instant(&mut self) {
         let now = self.now;
         self.complete();
@@ -172,7 +173,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Releases a job. Its requests take those units that may be released first, as in the policy.
+    /// Releases a job. Its requests take the units that can be released first, as in the policy.
     fn release(&mut self, index: usize) {
         let Task { period, ref units, .. } = self.tasks[index];
         let mut places: Vec<usize> = units.clone().collect();
@@ -202,7 +203,7 @@ impl<'a> Log<'a> {
         self.last_id
     }
 
-    /// One round: all requests that the policy sends at this instant.
+    /// Runs one round, which sends all requests that the policy dispatches at this instant.
     fn dispatch(&mut self) {
         let mut sent = Vec::new();
         while let Decision::Dispatch { id, .. } = self.policy.decide(Time::from_ns(self.now)) {
@@ -222,7 +223,7 @@ impl<'a> Log<'a> {
         println!("S {others}{line}");
         self.queued.retain(|id| !sent.contains(id));
         self.on_drive.extend(sent.into_iter().map(|id| (id, 0)));
-        // The clock starts again for everything on the drive.
+        // The drain time restarts for all requests on the drive.
         let too_long = u64::from(self.flaw == "long-drain" && self.random.random_bool(0.2));
         let last = self.on_drive.len().min(self.drain.len() - 1);
         let empty_by = self.now + self.drain[last] + too_long;
@@ -236,7 +237,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Prints the units and the drive that the log is about.
+/// Prints the units and the drive to which the log applies.
 fn print_header(drain_of: Drain, tasks: &[Task], drain: &[u64], depth: usize) {
     let line = |of: fn(&Task) -> u64| {
         let of_units = tasks.iter().flat_map(|task| task.units.clone().map(move |_| of(task)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs of the real `Dqf` and `DqEdf`.
+//! Prints logs of the real `Dqf` and `DqEdf`.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,12 @@ use tidegate_policy::{Decision, Event, Policy};
 
 use crate::{generator, policies};
 
-/// The policies that send one batch at a time, and what the time of a batch depends on.
+/// The policies that send one batch at a time, each with the parameters that determine the time of
+/// a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queue {
     Dqf,
-    /// `dqf` on a drive whose batches take A plus a cost for each request.
+    /// `dqf` on a drive whose batches take A plus a cost per request.
     DqfByCost,
     DqEdf,
 }
@@ -30,28 +31,29 @@ pub(crate) fn logs(queue: Queue, count: u64, events: u64, flaw: &str) {
     }
 }
 
-/// A run of the real policy beside an adversary. It prints each event as an entry of the log.
+/// A run of the real policy with an adversary. It prints each event as an entry of the log.
 struct Log<'a> {
     random: Pcg64,
     flaw: &'a str,
-    /// e and p of each task, and its earliest next release.
+    /// e and p of each task, and the earliest time of its next release.
     tasks: Vec<(u64, u64, u64)>,
     times: Times,
     policy: Box<dyn Policy>,
     now: u64,
     last_id: u64,
-    /// The task and the release of each request; the number of tasks stands for best effort.
+    /// The task and the release time of each request; a task index equal to the number of tasks
+    /// means best effort.
     known: BTreeMap<u64, (usize, u64)>,
     queued: Vec<u64>,
-    /// The requests on the drive with their completions.
+    /// The requests on the drive, with their completion times.
     on_drive: Vec<(u64, u64)>,
 }
 
 /// The longest times of batches.
 enum Times {
-    /// b(0), b(1), ..; the last entry counts for all larger batches.
+    /// The times b(0), b(1), ..; the last entry applies to all larger batches.
     Table(Vec<u64>),
-    /// A, and the cost of a request of each task; the last cost is best effort's.
+    /// A, and the cost of a request of each task; the last cost is that of best effort.
     Costs(u64, Vec<u64>),
 }
 
@@ -92,7 +94,7 @@ impl<'a> Log<'a> {
                 Times::Costs(random.random_range(0..5), costs)
             }
         };
-        // At least the bound, if all queued requests fit into one batch.
+        // This is at least the bound if all queued requests fit into one batch.
         let longest = match &times {
             Times::Table(table) => {
                 let at = |size: u64| table[usize::try_from(size).expect("small")];
@@ -150,7 +152,8 @@ impl<'a> Log<'a> {
         self.policy.observe(Time::from_ns(self.now), event).expect("there is room");
     }
 
-    /// One instant: completions, releases, perhaps a cancellation, a dispatch; then time passes.
+    /// Simulates one instant: completions, releases, possibly a cancellation, a dispatch; then time
+    /// advances.
     fn instant(&mut self) {
         self.complete();
         for task in 0..self.tasks.len() {
@@ -248,8 +251,8 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Returns a workload whose table no batch exceeds. Its only task stands for all, because these
-/// policies do not look at tasks.
+/// Returns a workload with a table that no batch exceeds. Its only task represents all tasks,
+/// because these policies do not distinguish tasks.
 fn workload(name: PolicyName, times: &Times, batch_max: u64) -> Workload {
     let table = match times {
         Times::Table(table) => table[1..].to_vec(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs of the real policies under an adversary, and certificates of random workloads, for the
-//! checkers that are extracted from the machine-checked proofs (`make proof`). The logs use each
-//! order of best effort in turn, because no proof depends on it.
+//! Prints logs of the real policies under an adversary, and certificates of random workloads, for
+//! the checkers that are extracted from the machine-checked proofs (`make proof`). The logs use
+//! each order of best effort in turn, because no proof depends on that order.
 //!
 //! ```text
 //! judged dqf COUNT EVENTS [FLAW]       FLAW: z, beta, long-batch, early-release, order
@@ -13,7 +13,7 @@
 //! judged certificates COUNT [FLAW]     FLAW: lower-bound
 //! ```
 //!
-//! A flaw changes what is done, but not what the log or the certificate says.
+//! A flaw changes the events, but not the contents of the log or the certificate.
 
 mod certificates;
 mod drains;

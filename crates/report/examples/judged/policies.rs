@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The judged policies, with each order of best effort in turn. The proofs count best-effort
-//! requests and say nothing of their order, so the judges must accept the logs of every order.
+//! requests and do not depend on their order, so the judges must accept the logs of every order.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -11,10 +11,11 @@ use tidegate_model::{
 };
 use tidegate_policy::{Policy, build};
 
-/// The number of sectors on which the requests of a log lie.
+/// The number of sectors among which the requests of a log are placed.
 const SECTORS: u64 = 1 << 10;
 
-/// Returns the workload of these `[[task]]` tables on an inline drive with these tables of times.
+/// Returns the workload with these `[[task]]` tables, on an inline drive with these tables of
+/// times.
 pub(crate) fn workload(name: PolicyName, times: &str, tasks: &str) -> Workload {
     let text = format!(
         "[drive]\nkind = \"pseudo\"\n{times}\n[policy]\nname = \"{name}\"\n\
@@ -39,8 +40,8 @@ pub(crate) fn placed(random: &mut Pcg64, request: Request) -> Request {
     Request { start: Lba::new(random.random_range(0..SECTORS)), ..request }
 }
 
-/// Estimates that have nothing to do with a drive and change at every instant, so that `satf`
-/// serves best effort in an arbitrary order.
+/// Estimates that are unrelated to any drive and change at every instant, so that `satf` serves
+/// best effort in an arbitrary order.
 #[derive(Debug)]
 struct Arbitrary {
     now: u64,

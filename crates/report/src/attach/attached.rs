@@ -10,26 +10,26 @@ use crate::figures::{count, ms_ceil};
 use crate::page::{Answer, Page, Report, printable};
 use crate::tune::{FileSystemReport, write_drift, write_undone};
 
-/// Whether a disk is attached as its record says.
+/// States whether a disk is attached as its record says.
 #[derive(Debug, Serialize)]
 pub struct AttachStatusReport<'a> {
     /// The kernel's name for the disk.
     pub device: &'a str,
-    /// How it is attached; `None` if it is not.
+    /// The way in which the disk is attached; `None` if it is not.
     pub via: Option<Way>,
-    /// The name of its mapping, if it has one.
+    /// The name of the disk's mapping, if it has one.
     pub mapping: Option<&'a str>,
     /// Whether the mapping exists and has the recorded table; `None` without a mapping.
     pub has_its_table: Option<bool>,
-    /// Why the plan does not hold.
+    /// The reasons why the plan does not hold.
     pub faults: Vec<String>,
-    /// The cgroups that do not exist now.
+    /// Notes on cgroups that currently do not exist.
     pub notes: Vec<String>,
-    /// The differences of settings and files.
+    /// The differences of settings and files from the record.
     pub drift: Vec<Drift>,
     /// The figures of the mapping.
     pub figures: Option<Figures>,
-    /// The file systems on a disk that is attached by stock.
+    /// The file systems on a disk that is attached through the kernel's own scheduler.
     pub file_systems: Vec<FileSystemReport<'a>>,
 }
 
@@ -102,7 +102,7 @@ impl Report for AttachStatusReport<'_> {
 pub struct DetachReport<'a> {
     /// The kernel's name for the disk.
     pub device: &'a str,
-    /// How it was attached; `None` if it was not.
+    /// The way in which the disk was attached; `None` if it was not.
     pub via: Option<Way>,
     /// The mapping that was removed.
     pub mapping: Option<&'a str>,

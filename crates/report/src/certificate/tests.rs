@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: `tidegate verify` accepts every certificate of a proven verdict, and refuses those with a
-//! flaw. Method: random workloads, whose certificates pass as JSON from the analysis to the
-//! checker, as they are and with one number changed.
+//! Goal: `tidegate verify` accepts every certificate of a proven verdict, and refuses certificates
+//! with a flaw. Method: random workloads, whose certificates pass as JSON from the analysis to the
+//! checker, unchanged and with one number changed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::origin::FileOrigin;
 
 const SEED: u64 = 20_261_125;
 
-/// Returns a random workload: a few tasks whose deadlines a drive keeps more often than not.
+/// Returns a random workload: a few tasks whose deadlines are usually proven.
 fn workload(random: &mut Pcg64) -> Workload {
     let mut at = random.random_range(1..4_000_u64);
     let batch_max = random.random_range(1..=12_u64);
@@ -96,7 +96,7 @@ fn verified(certificate: &Value) -> Result<Accepted, Refusal> {
     tidegate_verify::verify(&serde_json::from_value(certificate.clone()).expect("a certificate"))
 }
 
-/// A flaw, as a change of one number.
+/// A flaw that changes one number of a certificate.
 type Flaw = (&'static str, fn(&mut Value) -> Option<()>);
 
 /// Changes a number, unless there is none or it would be negative.
@@ -223,7 +223,7 @@ fn certificates_are_accepted_and_flaws_are_refused() {
             "too few certificates: {by_costs:?} by costs, {by_drain:?} of the drain"
         );
     }
-    // A flaw that contradicts the certificate itself is always refused.
+    // A flaw that makes the certificate contradict itself is always refused.
     for name in [
         "a deadline below the bound",
         "a table of another length",
@@ -245,7 +245,7 @@ fn certificates_are_accepted_and_flaws_are_refused() {
 }
 
 /// Goal: the step from a jittered job's release to its arrival is checked. Method: the same
-/// workloads with jitter of every second task, and certificates that state 1 ns more jitter.
+/// workloads with jitter in every second task, and certificates that state 1 ns more jitter.
 #[test]
 fn certificates_with_jitter_are_accepted_and_more_jitter_is_refused() {
     let mut accepted = [0, 0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The steps of a bound: what a job waits for at worst, with numbers.
+//! The steps of a bound: the waits of a job in the worst case, with numbers.
 
 use serde::Serialize;
 use tidegate_analysis::Explanation;
@@ -20,7 +20,7 @@ struct HostSteps {
 }
 
 impl HostSteps {
-    /// `None` if the host takes no time.
+    /// Returns the steps; `None` if the host takes no time.
     fn of(time: HostTime, in_batch: Duration) -> Option<Self> {
         let [host_release_ns, host_reply_ns] = [time.release, time.reply].map(Ns);
         let host_batch_ns = Ns(in_batch);
@@ -28,7 +28,8 @@ impl HostSteps {
         (time != HostTime::default()).then_some(steps)
     }
 
-    /// Returns the steps as rows: before the policy sees the job, and after it is complete.
+    /// Returns the steps as rows: those before the policy sees the job, and those after the job is
+    /// complete.
     fn rows(self) -> [Vec<String>; 2] {
         let row = |step: &str, what: &str, time: Ns| {
             vec![step.to_owned(), what.to_owned(), figures::ms_ceil(time.0)]
@@ -40,7 +41,7 @@ impl HostSteps {
     }
 }
 
-/// The steps of a task's bound; they add up to it.
+/// The steps of a task's bound, which add up to the bound.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct StepsReport {
     carry_in_requests: u64,
@@ -130,7 +131,7 @@ impl StepsReport {
         format!("the job's own, of {}", self.filled(self.last_batch_requests))
     }
 
-    /// Describes a batch that best effort may fill.
+    /// Describes a batch that best effort can fill.
     fn filled(&self, count: u64) -> String {
         if count < u64::from(self.fill) {
             format!("{count}, filled up to {}", self.fill)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Says in a sentence what limits a disk's workload.
+//! Describes in a sentence what limits a disk's workload.
 
 use tidegate_analysis::{Answer, Assessment, Limit, counts_in_windows};
 use tidegate_model::{DeferredWrites, DriveContract, Duration, Measurement, Task, Workload};

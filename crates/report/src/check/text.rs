@@ -13,10 +13,10 @@ use crate::premises;
 use crate::soft::Soft;
 use crate::tolerance::percent_floor;
 
-/// Consecutive tasks of one entry with one bound, and their common name.
+/// Consecutive tasks of one entry that have the same bound, with their common name.
 struct Row<'a> {
     name: String,
-    /// The first, whose deadline is the shortest.
+    /// The first task, which has the shortest deadline.
     task: &'a TaskReport<'a>,
     deadline_last: Ns,
     count: usize,
@@ -87,7 +87,7 @@ impl CheckReport<'_> {
         }
     }
 
-    /// Writes what follows from the bounds, the most important first.
+    /// Writes the consequences of the bounds, the most important first.
     fn write_verdict(&self, page: &mut Page) {
         let Self { workload, assessment, .. } = self;
         for change in &self.would_fit {
@@ -216,7 +216,7 @@ impl CheckReport<'_> {
         }
     }
 
-    /// Writes how close to its bound each task can get.
+    /// Writes how close to its bound a search brought each task.
     fn write_reached(&self, rows: &[Row<'_>], page: &mut Page) {
         if self.tasks.iter().all(|task| task.response_ns_reached.is_none()) {
             if self.schedulable {
@@ -247,7 +247,7 @@ impl CheckReport<'_> {
         page.table(&["task", "reached", "bound"], cells, 1);
     }
 
-    /// Returns a row for each run of tasks that differ only in their number.
+    /// Returns one row for each sequence of tasks that differ only in their number.
     fn rows(&self) -> Vec<Row<'_>> {
         let mut rows: Vec<Row<'_>> = Vec::new();
         for task in &self.tasks {
@@ -277,7 +277,7 @@ impl TaskReport<'_> {
     }
 }
 
-/// Formats the time left before the deadline, or by how much the deadline can be missed.
+/// Formats the time left before the deadline, or the time by which the deadline can be missed.
 fn margin(task: &TaskReport<'_>) -> String {
     let deadline = task.deadline_ns.0;
     match task.response_ns_max {
@@ -290,7 +290,7 @@ fn margin(task: &TaskReport<'_>) -> String {
 /// The largest number of best-effort loads that the heading lists by name.
 const LOADS_NAMED_MAX: usize = 4;
 
-/// Names the best-effort loads: one export of a serve file makes several.
+/// Names the best-effort loads; one export of a serve file makes several.
 fn best_effort(workload: &Workload) -> String {
     let loads = &workload.best_effort;
     if loads.is_empty() {
@@ -347,7 +347,7 @@ fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
     }
 }
 
-/// Returns the names of the bounds that the verdict rests on.
+/// Returns the names of the bounds on which the verdict relies.
 fn bounds_used(assessment: &Assessment) -> String {
     let mut names: Vec<&str> = assessment
         .tasks

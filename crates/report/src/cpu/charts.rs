@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The charts of a processor profile: demand with its line, load with its hyperbola.
+//! The charts of a processor profile: demand with its fitted line, load with its fitted hyperbola.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
 
@@ -10,10 +10,10 @@ const MS: Unit = ("ms", 1_000_000);
 /// The unit percent; values are in parts per billion.
 const PERCENT: Unit = ("%", 10_000_000);
 
-/// The number of lengths at which a bound is drawn.
+/// The number of interval lengths at which a bound is drawn.
 const CURVE: u64 = 400;
 
-/// Returns both charts.
+/// Returns the charts of demand and load.
 pub(super) fn of(profile: &CpuProfile) -> Vec<Chart> {
     vec![demand(profile), load(profile)]
 }
@@ -22,7 +22,7 @@ fn longest_ns(profile: &CpuProfile) -> u64 {
     profile.points.last().map_or(1, |point| point.interval.ns())
 }
 
-/// Returns lengths from near 0 to the longest.
+/// Returns interval lengths from near 0 to the longest.
 fn lengths(profile: &CpuProfile) -> impl Iterator<Item = u64> {
     let longest = longest_ns(profile);
     (1..=CURVE).map(move |index| (longest / CURVE * index).max(1))
@@ -54,7 +54,7 @@ fn load(profile: &CpuProfile) -> Chart {
     let curve =
         profile.load_fit.iter().flat_map(|&fit| lengths(profile).map(move |ns| at(fit, ns)));
     let points: Vec<_> = profile.points.iter().map(load).collect();
-    // The hyperbola reaches 100 % near length 0; drawn in full, it would flatten the measured
+    // The hyperbola reaches 100 % near length 0. Drawn in full, it would flatten the measured
     // points.
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
     let title = "Load: demand divided by the interval, and its upper hyperbola".to_owned();

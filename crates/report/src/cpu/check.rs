@@ -29,7 +29,7 @@ pub struct CpuReport<'a> {
     work: Vec<WorkReport<'a>>,
     interference: Vec<InterferenceReport<'a>>,
     limited_by: Option<String>,
-    /// Changes with which every deadline is proven.
+    /// Changes with which every deadline would be proven.
     would_fit: Vec<String>,
     premises: Premises,
     #[serde(skip)]
@@ -53,7 +53,7 @@ struct TaskReport<'a> {
     bound: BoundReport,
 }
 
-/// Loads at the deadline, in parts per million.
+/// Loads up to the deadline, in parts per million.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Serialize)]
 struct LoadsReport {
@@ -82,7 +82,7 @@ struct WorkReport<'a> {
     bound: BoundReport,
 }
 
-/// The proof for a thread.
+/// The bound of a thread.
 #[derive(Debug, Serialize)]
 struct BoundReport {
     response_ns_max: Option<Ns>,

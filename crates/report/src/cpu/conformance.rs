@@ -47,7 +47,7 @@ struct StreamFindings<'a> {
     differs: Option<Difference<'a>>,
 }
 
-/// The part that the implementation supports; the rest was not tested.
+/// The part of the suite that the implementation supports; the other parts were not tested.
 #[derive(Debug, Serialize)]
 struct SupportsFindings {
     all: bool,
@@ -69,7 +69,7 @@ impl SupportsFindings {
     }
 }
 
-/// The first call of a stream with a different reply.
+/// The first call of a stream to which the implementation replied differently.
 #[derive(Debug, Serialize)]
 struct Difference<'a> {
     call: usize,
@@ -103,7 +103,7 @@ struct Fault {
 }
 
 impl<'a> ConformanceReport<'a> {
-    /// Reports the findings for each implementation, with runs from `seed` on.
+    /// Reports the findings for each implementation; the seeds of the random runs start at `seed`.
     pub fn of(found: &'a [(String, Found)], seed: u64) -> Self {
         let implementations = found.iter().map(|(name, found)| ImplementationReport {
             implementation: name,
@@ -129,7 +129,7 @@ impl Report for ConformanceReport<'_> {
 }
 
 impl FaultReport {
-    /// Reports the fault of the implementation of that name.
+    /// Reports the fault of the implementation called `name`.
     pub fn of(name: &str, fault: &impl ToString, seed: u64) -> Self {
         let (implementation, fault) = (name.to_owned(), fault.to_string());
         Self { seed, implementations: [Fault { implementation, conforms: false, fault }] }

@@ -46,7 +46,7 @@ pub struct CpuProfileReport<'a> {
     known: Option<&'a Calibration>,
 }
 
-/// The line above the demand.
+/// The line that bounds the demand.
 #[derive(Serialize)]
 struct DemandFitReport {
     utilization_ppb: u64,
@@ -54,7 +54,7 @@ struct DemandFitReport {
     task: Option<TaskReport>,
 }
 
-/// The hyperbola above the load.
+/// The hyperbola that bounds the load.
 #[derive(Serialize)]
 struct LoadFitReport {
     utilization_ppb: u64,
@@ -93,7 +93,8 @@ pub fn draw_profile(measured: &CpuMeasurement) -> String {
 }
 
 impl<'a> CpuProfileReport<'a> {
-    /// Reports a measurement; `toml` is its profile and `written` the file that holds it, if any.
+    /// Reports a measurement; `toml` is its profile, and `written` the file that contains it, if
+    /// any.
     pub fn of(
         measured: &'a CpuMeasurement,
         calibration: Option<&'a Calibration>,

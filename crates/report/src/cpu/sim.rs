@@ -13,9 +13,9 @@ use crate::runs::ResponseTimes;
 
 /// The result of one run with servers of one kind.
 pub struct CpuResult {
-    /// `None` if each server is of the kind in the file.
+    /// The kind of all servers; `None` if each server has the kind in the file.
     pub kind: Option<ServerKind>,
-    /// The workload with servers of that kind.
+    /// The workload with servers of this kind.
     pub workload: CpuWorkload,
     /// The run's results.
     pub run: CpuRun,
@@ -40,8 +40,8 @@ pub struct CpuSimReport<'a> {
 #[derive(Serialize)]
 struct RunReport<'a> {
     server: Option<&'static str>,
-    /// The number of jobs with a deadline that completed or were lost; unfinished ones count too if
-    /// some job missed its deadline.
+    /// The number of jobs with a deadline that completed or were lost. If some job missed its
+    /// deadline, unfinished jobs count too.
     deadlines: u64,
     misses: u64,
     tasks: Vec<JobsReport<'a>>,
@@ -205,16 +205,18 @@ impl CpuResult {
     }
 }
 
-/// Returns the most time that a server above all other threads executes in a window as long as its
-/// period (I2 of docs/reference/conformance.md): its budget and one overrun. A switch delays its
-/// execution, and a charge, which takes no time, advances it, both by varying amounts. So a window
-/// can hold as much as a window that is longer by both would hold without switches and charges.
+/// Returns the longest execution, within a window as long as its period, of a server above all
+/// other threads (I2 of docs/reference/conformance.md): its budget and one overrun. A switch delays
+/// the execution, and a charge, which takes no time, advances it, both by varying amounts. So a
+/// window can contain the same execution as a window that is longer by both amounts would contain
+/// without switches and charges.
 fn in_a_period_max(workload: &CpuWorkload, server: &CpuServer) -> Duration {
     let shifted = workload.switch + server.params.preemption_charge;
     server.params.budget + server.params.budget.min(shifted) + workload.timer_latency
 }
 
-/// Returns whether no thread can delay the server: only then does a window hold one budget.
+/// Returns whether no thread can delay the server; only then does a window contain at most one
+/// budget.
 fn is_top(workload: &CpuWorkload, server: &CpuServer) -> bool {
     let others = workload.servers.iter().filter(|other| other.name != server.name);
     workload.scheduling == Scheduling::FixedPriority

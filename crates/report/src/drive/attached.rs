@@ -10,21 +10,21 @@ use crate::page::{Answer, Page, Report, Table};
 /// A drive that was attached.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttachReport {
-    /// Its block device.
+    /// The drive's block device.
     pub device: String,
-    /// Its name.
+    /// The name under which the drive is attached.
     pub name: String,
-    /// The drive that is simulated.
+    /// The name of the simulated drive.
     pub drive: String,
-    /// Its size.
+    /// The drive's size.
     pub size_bytes: u64,
-    /// The number of requests that it accepts at once.
+    /// The largest number of requests that the drive accepts at once.
     pub depth: u32,
-    /// The file that keeps the data; `None` if memory does.
+    /// The file that keeps the data; `None` if the data is in memory.
     pub store: Option<String>,
-    /// Whether the kernel granted all real-time scheduling.
+    /// Whether the kernel granted all of the requested real-time scheduling.
     pub real_time_granted: bool,
-    /// The granted real-time scheduling.
+    /// The granted real-time scheduling, in words.
     pub real_time: String,
 }
 
@@ -54,18 +54,18 @@ pub struct AttachmentStatistics {
 /// Drives that were detached.
 #[derive(Debug, Serialize)]
 pub struct DetachReport {
-    /// The drives.
+    /// The detached drives.
     pub detached: Vec<DetachedDrive>,
 }
 
 /// A drive that was detached.
 #[derive(Debug, Serialize)]
 pub struct DetachedDrive {
-    /// Its name.
+    /// The drive's name.
     pub name: String,
-    /// Devices that fail requests until every process has closed them.
+    /// The drive's devices, which fail requests until every process has closed them.
     pub held: Vec<String>,
-    /// Its statistics, if a background process served it.
+    /// The drive's statistics; present if a background process served it.
     pub statistics: Option<AttachmentStatistics>,
 }
 
@@ -76,24 +76,24 @@ pub struct AttachedReport {
     pub attached: Vec<AttachedDrive>,
 }
 
-/// An attached drive; fields from its record are missing if it has none.
+/// An attached drive; the fields that its record would provide are `None` if it has no record.
 #[derive(Debug, Serialize)]
 pub struct AttachedDrive {
-    /// Its name.
+    /// The drive's name.
     pub name: String,
-    /// Its block device.
+    /// The drive's block device.
     pub device: Option<String>,
-    /// The drive that is simulated.
+    /// The name of the simulated drive.
     pub drive: Option<String>,
-    /// Its size.
+    /// The drive's size.
     pub size_bytes: Option<u64>,
     /// The process that serves or served the drive.
     pub pid: Option<u32>,
-    /// Whether that process is alive.
+    /// Whether the serving process is alive.
     pub is_served: bool,
     /// Whether a process has the device open.
     pub is_in_use: bool,
-    /// The processes that have the device open, as text.
+    /// The processes that have the device open, in words.
     #[serde(skip)]
     pub holders: String,
 }

@@ -15,7 +15,7 @@ const MS: Unit = ("ms", 1_000_000);
 const GB: Unit = ("GB", 1_000_000_000);
 const MB: Unit = ("MB", 1_000_000);
 
-/// Returns all charts of a drive: of its mechanics, or else of its tables.
+/// Returns all charts of a drive: those of its mechanics, or else those of its tables.
 pub(crate) fn of_drive(file: &DriveFile) -> Result<Vec<Chart>, MechanicsError> {
     match &file.mechanics {
         Some(mechanics) => Ok(vec![seek(mechanics)?, zones(mechanics)?]),
@@ -40,7 +40,7 @@ pub(crate) fn seek_chart(points: Vec<(u64, u64)>) -> Chart {
     seek_chart_in("cylinders", points)
 }
 
-/// Draws a seek curve whose distances have this unit.
+/// Draws a seek curve whose distances are in `unit`.
 pub(crate) fn seek_chart_in(unit: &'static str, points: Vec<(u64, u64)>) -> Chart {
     let stroke = points.last().map_or(1, |point| point.0);
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
@@ -52,8 +52,8 @@ pub(crate) fn seek_chart_in(unit: &'static str, points: Vec<(u64, u64)>) -> Char
     )
 }
 
-/// Returns the distances at which the curve is drawn: evenly over the disk, and where it was
-/// measured.
+/// Returns the distances at which the curve is drawn: evenly spaced over the disk, and the measured
+/// ones.
 fn distances(seek: &Seek, stroke: u32) -> Vec<u32> {
     const EVENLY: u64 = 800;
     let even = (0..=EVENLY).map(|index| index * u64::from(stroke) / EVENLY);
@@ -92,7 +92,7 @@ fn batch(measured: &MeasuredTable) -> Chart {
     times(format!("b(i), the longest time of i requests at once{requests}"), &measured.ns_max)
 }
 
-/// Names the requests of a table, in brackets after a title.
+/// Describes the requests of a table, in brackets after a title.
 pub(crate) fn requests(op: Option<&str>, size: Option<Bytes>) -> String {
     match (op, size) {
         (Some(op), Some(size)) => format!(" ({op}s of {size})"),
@@ -100,8 +100,8 @@ pub(crate) fn requests(op: Option<&str>, size: Option<Bytes>) -> String {
     }
 }
 
-/// Draws a table of the longest times of 1, 2, .. requests. As in proofs, no time is below an
-/// earlier one.
+/// Draws a table of the longest times of 1, 2, .. requests. As in proofs, each time is at least as
+/// long as the previous one.
 pub(crate) fn times(title: String, ns_max: &[u64]) -> Chart {
     let raised = ns_max.iter().scan(0, |longest, &ns| {
         *longest = ns.max(*longest);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive compare`: the changes between two profiles of one drive or two.
+//! The report of `tidegate drive compare`: the changes between two profiles, of one drive or of
+//! two.
 
 use serde::Serialize;
 use tidegate_measure::compare::{Comparison, Pair, Row, Unit};
@@ -22,7 +23,7 @@ pub struct CompareReport<'a> {
     names: [&'a str; 2],
 }
 
-/// A fact about the devices that differs.
+/// A fact about the devices in which the profiles differ.
 #[derive(Serialize)]
 struct Fact<'a> {
     what: &'a str,
@@ -52,7 +53,7 @@ struct PairReport {
 }
 
 impl<'a> CompareReport<'a> {
-    /// Reports the changes of more than the tolerance between two profiles of these names.
+    /// Reports the changes above the tolerance between two profiles with these names.
     pub fn of(comparison: &'a Comparison, names: [&'a str; 2], tolerance_ppm: u32) -> Self {
         let facts = comparison.facts.iter();
         let tables = comparison.rows.iter().map(|row| TableReport::of(row, tolerance_ppm));

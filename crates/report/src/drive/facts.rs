@@ -68,7 +68,7 @@ fn simulated(file: &DriveFile) -> String {
     }
 }
 
-/// Returns the entries of a batch table.
+/// Describes the entries of a batch table.
 pub(crate) fn table_fact(table: &MeasuredTable) -> Fact {
     ("Table", entries::text(table, "b"))
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive import`: the parameters that were taken from other simulators'
-//! files.
+//! The report of `tidegate drive import`: the parameters that other simulators' files provide.
 
 use serde::Serialize;
 use tidegate_disksim::{IgnoredParameter, Report as Imported, UsedFile};
@@ -26,7 +25,7 @@ pub struct ImportReport<'a> {
     file: &'a DriveFile,
 }
 
-/// A file, the values taken from it, and how it was found unless the user named it.
+/// A file, the values taken from it, and how it was found if the user did not name it.
 #[derive(Serialize)]
 struct UsedReport {
     file: String,
@@ -43,7 +42,8 @@ struct LeftOutReport<'a> {
 }
 
 impl<'a> ImportReport<'a> {
-    /// Reports on a drive that was made from parameter files, and perhaps `written` to a file.
+    /// Reports on a drive that was made from parameter files; `written` is the file that contains
+    /// it, if any.
     pub fn of(drive: &'a DriveFile, report: &'a Imported, written: Option<&'a str>) -> Self {
         Self {
             drive: &drive.name,
@@ -59,7 +59,7 @@ impl<'a> ImportReport<'a> {
         }
     }
 
-    /// Returns the parameters that the drive does not simulate, one on each line.
+    /// Returns the parameters that the drive does not simulate, one per line.
     fn left_out(&self) -> Vec<String> {
         if self.left_out.is_empty() {
             return Vec::new();

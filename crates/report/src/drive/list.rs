@@ -8,7 +8,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 use crate::figures;
 use crate::page::{Answer, Page, Report, Table};
 
-/// Several drives.
+/// The facts about several drives.
 #[derive(Serialize)]
 pub struct ListReport<'a> {
     drives: Vec<DriveReport<'a, TableSize>>,
@@ -16,7 +16,7 @@ pub struct ListReport<'a> {
     files: &'a [DriveFile],
 }
 
-/// The facts of a drive for programs, in the list and at the head of `show`.
+/// The facts of a drive for programs, in the list and at the start of `show`.
 #[derive(Serialize)]
 pub(super) struct DriveReport<'a, T> {
     pub(super) name: &'a str,
@@ -37,7 +37,7 @@ pub(super) struct TableSize {
 }
 
 impl<'a> ListReport<'a> {
-    /// Lists these drives.
+    /// Makes a list of these drives.
     pub fn of(files: &'a [DriveFile]) -> Self {
         let drives = files.iter().map(|file| DriveReport::of(file, TableSize::of));
         Self { drives: drives.collect(), files }
@@ -117,7 +117,7 @@ fn tables(file: &DriveFile) -> String {
     if groups.is_empty() { "-".to_owned() } else { groups.join("; ") }
 }
 
-/// Returns the measured sizes. Of consecutive sizes with the same largest batch, only the last
+/// Returns the measured sizes. If consecutive sizes have the same largest batch, only the last one
 /// states it.
 fn sizes(file: &DriveFile, op: Op) -> Vec<String> {
     let tables: Vec<&MeasuredTable> = file.batch.iter().filter(|of| of.op == Some(op)).collect();

@@ -24,14 +24,14 @@ pub struct MakeReport<'a> {
     file: &'a DriveFile,
 }
 
-/// The longest times of a table.
+/// The first and last longest times in a table.
 #[derive(Serialize)]
 struct MadeTable {
     op: &'static str,
     size_bytes: u64,
     /// The time of one request.
     first_ns_max: u64,
-    /// The time of as many requests as the drive accepts.
+    /// The time of the largest number of requests that the drive accepts.
     last_ns_max: u64,
 }
 
@@ -43,7 +43,7 @@ struct ExpectedRead {
 }
 
 impl<'a> MakeReport<'a> {
-    /// Reports on the `drive` that was made from `sheet` and `written` to this file.
+    /// Reports on a drive that was made from `sheet` and written to the file `written`.
     pub fn of(sheet: &DataSheet, drive: &'a DriveFile, written: &'a str) -> Self {
         let expected = |&size: &Bytes| ExpectedRead {
             size_bytes: size.get(),

@@ -7,7 +7,7 @@ use tidegate_model::Duration;
 use crate::figures::{self, thousands};
 use crate::page::{Answer, Page, Report};
 
-/// Quantiles in thousandths of the requests, with their names.
+/// Quantiles, in thousandths of the requests, with their names.
 const QUANTILES: [(u64, &str); 6] = [
     (0, "fastest"),
     (100, "10 %"),
@@ -17,7 +17,7 @@ const QUANTILES: [(u64, &str); 6] = [
     (1000, "slowest"),
 ];
 
-/// Two distributions of response times and the distance between them.
+/// Two distributions of response times, and the distance between them.
 #[derive(Serialize)]
 pub struct ReplayReport<'a> {
     drive: &'a str,
@@ -51,9 +51,9 @@ pub struct ReplayReport<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum AnyReplayReport<'a> {
-    /// Simulated beside measured times.
+    /// Simulated times compared with measured times.
     Measured(ReplayReport<'a>),
-    /// Simulated times alone.
+    /// Only simulated times.
     Arrivals(OpenReplayReport<'a>),
 }
 
@@ -67,13 +67,13 @@ pub struct KindResidual {
     mean_ns: i64,
 }
 
-/// Response times, sorted.
+/// Response times in rising order.
 struct Times(Vec<Duration>);
 
 impl<'a> ReplayReport<'a> {
     /// Reports the measured and the simulated response times of the same requests, at least one;
-    /// `demerit` is the distance between the two distributions, and `residuals` holds the mean
-    /// difference for each kind of request.
+    /// `demerit` is the distance between the two distributions, and `residuals` are the mean
+    /// differences for each kind of request.
     pub fn of(
         (drive, trace, seed): (&'a str, String, u64),
         measured: Vec<Duration>,
@@ -126,8 +126,8 @@ impl KindResidual {
     }
 }
 
-/// The response times of a trace with arrival times, which contains no response times of a real
-/// drive.
+/// The simulated response times of a trace that contains arrival times, but no response times of a
+/// real drive.
 #[derive(Serialize)]
 pub struct OpenReplayReport<'a> {
     drive: &'a str,
@@ -242,7 +242,7 @@ impl Report for ReplayReport<'_> {
 }
 
 impl Times {
-    /// Takes at least one time.
+    /// Sorts the times, of which there must be at least one.
     fn new(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
@@ -254,7 +254,7 @@ impl Times {
         Duration::from_ns(u64::try_from(mean).expect("not above the longest"))
     }
 
-    /// Returns the shortest time that this many thousandths of the requests do not exceed.
+    /// Returns the shortest time that `share` thousandths of the requests do not exceed.
     fn quantile(&self, share: u64) -> Duration {
         let rank = (self.0.len() as u64 * share).div_ceil(1000).max(1);
         self.0[usize::try_from(rank).expect("within the list") - 1]

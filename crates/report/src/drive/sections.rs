@@ -29,7 +29,7 @@ pub(super) fn facts(section: Parts<'_>) -> Result<Vec<Fact>, MechanicsError> {
     }
 }
 
-/// The sections for programs, by name; `None` for those that the file does not have.
+/// The sections for programs, by name; `None` for a section that the file lacks.
 pub(super) type ByName<'a> = BTreeMap<&'static str, Option<SectionReport<'a>>>;
 
 /// Reports every section that a drive file can have.
@@ -39,7 +39,7 @@ pub(super) fn all(file: &DriveFile) -> Result<ByName<'_>, MechanicsError> {
     named.map(report).collect()
 }
 
-/// A section, for programs.
+/// A section of a drive file, for programs.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum SectionReport<'a> {

@@ -10,7 +10,7 @@ use tidegate_model::mechanics::{Mechanics, MechanicsError};
 pub(crate) struct SeekFacts {
     /// The seek time to the next cylinder.
     pub(crate) one_cylinder: Duration,
-    /// The mean over all pairs of cylinders, including equal ones.
+    /// The mean seek time over all pairs of cylinders, including equal ones.
     pub(crate) mean: Duration,
     /// The seek time from the outermost cylinder to the innermost.
     pub(crate) full_stroke: Duration,
@@ -22,7 +22,7 @@ impl SeekFacts {
         let cylinders = mechanics.cylinders;
         let curve = SeekCurve::new(&mechanics.seek, cylinders)?;
         let stroke = cylinders.saturating_sub(1);
-        // Of N * N pairs, 2 (N - d) have the distance d.
+        // Of the N * N pairs of cylinders, 2 (N - d) are at distance d.
         let weighted = (1..=stroke).map(|distance| {
             2 * u128::from(cylinders - distance) * u128::from(curve.time(distance).ns())
         });

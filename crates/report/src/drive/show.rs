@@ -62,7 +62,7 @@ struct Table<'a> {
 }
 
 impl<'a> ShowReport<'a> {
-    /// Reports on a drive.
+    /// Makes the report on a drive.
     ///
     /// # Errors
     /// If the file's mechanics contradict each other.
@@ -89,7 +89,7 @@ impl<'a> ShowReport<'a> {
         })
     }
 
-    /// Draws the charts of the drive as an SVG picture; `None` if there is nothing to draw.
+    /// Draws the charts of the drive as an SVG picture; `None` if it has no charts.
     pub fn draw(&self) -> Option<String> {
         (!self.charts.is_empty()).then(|| svg::draw(self.drive.name, &self.charts))
     }

@@ -15,11 +15,11 @@ pub(super) const MS: (&str, u64) = ("ms", 1_000_000);
 /// The number of bars in a histogram.
 const BARS: u64 = 48;
 
-/// The most points of a curve; several steps share a point if there are more.
+/// The largest number of points in a curve; if there are more steps, several share a point.
 const POINTS: usize = 512;
 
-/// Draws one task's response times: the share of jobs that took at most a time, the histogram
-/// behind it, and the bound. The pair has the longest one exactly, and the bound.
+/// Draws one task's response times: the share of jobs that took at most a given time, the histogram
+/// behind it, and the bound. The second argument is the exact longest response time and the bound.
 pub(super) fn distribution(
     title: &str,
     (response_max, bound): (Option<u64>, Option<u64>),
@@ -29,7 +29,7 @@ pub(super) fn distribution(
     let jobs: u64 = steps.iter().map(|step| step.1).sum();
     let longest = steps.last().map_or(0, |step| step.0);
     let end = longest.max(bound.unwrap_or(0)).max(1);
-    // A little room right of the bound.
+    // The axis ends a little to the right of the bound.
     let x = Axis::ending_at(end.saturating_add(end / 20), "response time", MS);
     let share = |jobs, label: &str| (jobs, label.to_owned());
     let ticks = vec![share(0, "0 %"), share(jobs / 2, "50 %"), share(jobs, "100 %")];
@@ -44,7 +44,7 @@ pub(super) fn distribution(
     let mut up_to = 0;
     for (index, &(ns, count)) in steps.iter().enumerate() {
         up_to += count;
-        // Steps that share a point rise at the last one's time, so that the curve never shows more
+        // Steps that share a point rise at the last step's time, so that the curve never shows more
         // jobs than had completed by a time.
         if (index + 1) % stride == 0 || index + 1 == steps.len() {
             write!(path, "H{}V{}", SMALL.across(&x, ns), SMALL.down(&up, up_to));
@@ -61,7 +61,7 @@ pub(super) fn distribution(
     frame.draw(&picture.into_text())
 }
 
-/// Draws the number of jobs in each of [`BARS`] equal intervals of time.
+/// Draws the number of jobs in each of [`BARS`] equal intervals of response time.
 fn bars(steps: &[(u64, u64)], x: &Axis) -> String {
     let stretches = Axis::ending_at(BARS, "", ("", 1));
     let mut counts = BTreeMap::new();

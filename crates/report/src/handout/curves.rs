@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The curves behind bounds: what a proof counts as requested and as served, and the wait between.
+//! The curves behind bounds: the amounts of work that a proof counts as requested and as served,
+//! and the wait between them.
 
 use tidegate_analysis::curves::Argument;
 
@@ -11,10 +12,10 @@ use super::sheet::Sheet;
 use crate::plot::Axis;
 use crate::result::{CurvesRecord, DrawnRecord, Shows};
 
-/// The most pairs of curves that are drawn.
+/// The largest number of pairs of curves that are drawn.
 const DRAWN_MAX: usize = 4;
 
-/// Writes the curves of these bounds, each with a sentence, and why others have none.
+/// Writes the curves of these bounds, each with a sentence, and the reasons why others have none.
 pub(super) fn section(sheet: &mut impl Sheet, curves: &[CurvesRecord]) {
     let of_bound = |record: &&CurvesRecord| record.bound_ns.is_some();
     let (drawn, others): (Vec<_>, Vec<_>) =
@@ -47,7 +48,7 @@ fn tasks(record: &CurvesRecord) -> String {
     }
 }
 
-/// Says how the curves show the bound.
+/// Explains how the curves show the bound.
 fn sentence(record: &CurvesRecord, curves: &DrawnRecord) -> String {
     let [from, to, after] = [curves.from_ns, curves.to_ns, curves.after_ns].map(|ns| ms(Some(ns)));
     let wait = ms(Some(curves.to_ns.saturating_sub(curves.from_ns)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive behind a result: which one, when it was measured, and its figures.
+//! The drive behind a result: its name, the date of its measurement, and its figures.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::drive::{requests, seek_chart, times};
 use crate::figures;
 use crate::result::{DriveTables, TableRecord};
 
-/// The most tables of each kind that are drawn.
+/// The largest number of tables of each kind that are drawn.
 const TABLES_MAX: usize = 6;
 
-/// Writes the section.
+/// Writes the section about the drive.
 pub(super) fn section(sheet: &mut impl Sheet, drive: &DriveTables, made: Option<&str>) {
     sheet.heading(3, "The drive");
     let mut rows = vec![("Name", drive.name.clone())];
@@ -37,7 +37,7 @@ pub(super) fn section(sheet: &mut impl Sheet, drive: &DriveTables, made: Option<
     sheet.charts(&figures);
 }
 
-/// Returns how long before a result the drive was measured; `None` if either instant is unknown.
+/// Returns how long before the result the drive was measured; `None` if either time is unknown.
 fn age(when: &str, made: Option<&str>) -> Option<String> {
     const DAY: u64 = 24 * 60 * 60;
     let [when, made] = [when, made?].map(|text| humantime::parse_rfc3339_weak(text).ok());
@@ -73,7 +73,7 @@ fn name(table: &TableRecord) -> String {
     size.map_or(op.clone(), |size| format!("{op}s of {size}"))
 }
 
-/// Draws the first tables.
+/// Draws up to [`TABLES_MAX`] tables.
 fn tables(tables: &[TableRecord], title: &str) -> Vec<String> {
     let chart = |table: &TableRecord| {
         let requests = requests(table.op.as_deref(), table.size_bytes.map(Bytes::new));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The facts of a result's report that the page shows, by type.
+//! The facts of a result's report that the page shows, as types.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tidegate_model::{Premise, Premises};
 
-/// The facts of a report; those of `watch` and of a service are in `seen`, too.
+/// The facts of a report; a watch or a service has more facts in `seen`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Facts {
     pub(super) answer: String,
@@ -30,7 +30,7 @@ pub(super) struct Facts {
     /// The warnings of a measurement.
     #[serde(default)]
     pub(super) warnings: Vec<WarningFacts>,
-    /// `None` for a measurement, whose origin the drive file states.
+    /// The origin; `None` for a measurement, for which the drive file states it.
     pub(super) origin: Option<OriginFacts>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct WarningFacts {
     pub(super) text: String,
 }
 
-/// One task of `check`.
+/// The proof for one task in a result of `check`.
 #[derive(Debug, Deserialize)]
 pub(super) struct BoundFacts {
     pub(super) name: String,
@@ -51,7 +51,7 @@ pub(super) struct BoundFacts {
     pub(super) meets_deadline: Option<bool>,
 }
 
-/// One policy of `sim` or `run`.
+/// The run of one policy in a result of `sim` or `run`.
 #[derive(Debug, Deserialize)]
 pub(super) struct PolicyFacts {
     pub(super) policy: String,
@@ -65,7 +65,7 @@ pub(super) struct PolicyFacts {
     premises: Premises,
 }
 
-/// One task under a policy.
+/// The results of one task under a policy.
 #[derive(Debug, Deserialize)]
 pub(super) struct TaskFacts {
     pub(super) name: String,
@@ -78,13 +78,13 @@ pub(super) struct TaskFacts {
     pub(super) bound_ns: Option<u64>,
 }
 
-/// A throughput.
+/// The throughput of a source.
 #[derive(Debug, Deserialize)]
 pub(super) struct VolumeFacts {
     pub(super) throughput_bytes_per_s: Option<u64>,
 }
 
-/// The tool and the files.
+/// The version of the program, and the files that it read.
 #[derive(Debug, Deserialize)]
 pub(super) struct OriginFacts {
     pub(super) version: String,
@@ -93,7 +93,7 @@ pub(super) struct OriginFacts {
     pub(super) drive: Option<FileFacts>,
 }
 
-/// A file.
+/// A file that the program read.
 #[derive(Debug, Deserialize)]
 pub(super) struct FileFacts {
     name: String,
@@ -101,7 +101,7 @@ pub(super) struct FileFacts {
     modified: Option<String>,
 }
 
-/// Reads a number; `None` for anything else, because in a measurement `batch` holds tables.
+/// Reads a number; `None` for anything else, because in a measurement `batch` contains tables.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(Value::deserialize(deserializer)?.as_u64())
 }
@@ -116,7 +116,7 @@ impl Facts {
         Self::deserialize(report)
     }
 
-    /// Returns the premises of the report and of every policy, each once.
+    /// Returns the premises of the report and of every policy, without duplicates.
     pub(super) fn premises(&self) -> Vec<String> {
         let of_policies = self.policies.iter().map(|policy| &policy.premises);
         let all = of_policies.fold(self.premises.clone(), |all, more| all.and(more));
@@ -126,14 +126,14 @@ impl Facts {
 }
 
 impl PolicyFacts {
-    /// Returns whether it ran before an interruption.
+    /// Returns whether the policy ran before an interruption.
     pub(super) fn is_run(&self) -> bool {
         self.end != "not_run"
     }
 }
 
 impl FileFacts {
-    /// Returns the file on one line.
+    /// Describes the file on one line.
     pub(super) fn line(&self) -> String {
         let modified = self.modified.as_ref().map(|at| format!(", modified {at}"));
         format!("{}{}, SHA-256 {}", self.name, modified.unwrap_or_default(), self.sha256)

@@ -19,18 +19,18 @@ use crate::xml::escaped;
 /// The outline of a chart, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outline {
-    /// The whole width.
+    /// The total width.
     pub(super) width: u64,
     /// The height of the inner picture.
     pub(super) height: u64,
-    /// The room for the labels on the left.
+    /// The width of the area for labels on the left.
     pub(super) left: u64,
 }
 
-/// A chart that shares a row with others.
+/// The size of a chart that shares a row with others.
 pub(super) const SMALL: Outline = Outline { width: 340, height: 140, left: 46 };
 
-/// A chart that is as wide as the page.
+/// The size of a chart that is as wide as the page.
 pub(super) const WIDE: Outline = Outline { width: 860, height: 240, left: 46 };
 
 const TOP: u64 = 42;
@@ -44,7 +44,7 @@ pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     /// A line below the title.
     pub(super) remark: &'a str,
-    /// The class and the name of each curve; if there are any, the chart shows them in place of the
+    /// The class and the name of each curve. If there are any, the chart shows them instead of the
     /// remark.
     pub(super) legend: &'a [(&'a str, &'a str)],
     pub(super) x: &'a Axis,
@@ -58,12 +58,12 @@ impl Outline {
         self.width - self.left - RIGHT
     }
 
-    /// Returns the distance from the left of the inner picture.
+    /// Returns the distance of a value from the left edge of the inner picture.
     pub(super) fn across(self, axis: &Axis, value: u64) -> String {
         tenths(axis.place(value, self.inner() * 10))
     }
 
-    /// Returns the distance from the top of the inner picture.
+    /// Returns the distance of a value from the top edge of the inner picture.
     pub(super) fn down(self, axis: &Axis, value: u64) -> String {
         tenths(self.height * 10 - axis.place(value, self.height * 10))
     }
@@ -124,14 +124,14 @@ impl Frame<'_> {
         svg.into_text()
     }
 
-    /// Writes the remark, or the curves with their names.
+    /// Writes the remark, or else the curves with their names.
     fn legend(&self, svg: &mut Markup) {
         if self.legend.is_empty() {
             writeln!(svg, "<text x=\"0\" y=\"30\">{}</text>", escaped(self.remark));
         }
         let mut at = 0;
         for (class, name) in self.legend {
-            // About 6 pixels a letter.
+            // A letter is about 6 pixels wide.
             writeln!(
                 svg,
                 "<path class=\"{class}\" d=\"M{at} 26h22\"/><text x=\"{}\" y=\"30\">{}</text>",

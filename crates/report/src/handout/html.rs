@@ -9,7 +9,7 @@ use crate::xml::escaped;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The text of a page. Only `write!` and [`Markup::raw`] take markup.
+/// The text of a page. Only `write!` and [`Markup::raw`] accept markup.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
     text: String,
@@ -17,12 +17,12 @@ pub(super) struct Markup {
 }
 
 impl Markup {
-    /// Creates a page with its head.
+    /// Creates a page that begins with its head.
     pub(super) fn page() -> Self {
         let mut page = Self::default();
         page.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        // Without it a browser asks the server of the page for an icon.
+        // Without this link, a browser would request an icon from the page's server.
         page.raw("<link rel=\"icon\" href=\"data:,\">\n");
         page.raw("<title>Tidegate report</title>\n<style>\n");
         page.raw(STYLE);
@@ -49,7 +49,7 @@ impl Markup {
         }
     }
 
-    /// Appends markup: `write!` calls it.
+    /// Appends markup; `write!` calls this.
     ///
     /// # Panics
     /// If the `Display` of a value fails.
@@ -57,7 +57,7 @@ impl Markup {
         self.text.write_fmt(markup).expect("a string takes all text");
     }
 
-    /// Appends markup, in which every foreign text is already escaped.
+    /// Appends markup in which all foreign text has been escaped.
     pub(super) fn raw(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
@@ -76,7 +76,7 @@ impl Markup {
 }
 
 impl Sheet for Markup {
-    /// Begins a section with each result. In print, each section begins on a new page.
+    /// Begins a section for each result. In print, each section begins on a new page.
     fn heading(&mut self, level: u8, text: &str) {
         if level == 2 {
             self.end_section();
@@ -120,7 +120,7 @@ impl Sheet for Markup {
         self.raw("</ul>\n");
     }
 
-    /// Appends a table, which scrolls by itself where the screen is narrow.
+    /// Appends a table, which scrolls independently on a narrow screen.
     fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) {
         self.raw("<div class=\"scroll\"><table>\n");
         self.row("th", header);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The handout as Markdown, for an issue, a wiki or a mail: everything but the charts.
+//! The handout as Markdown, for an issue, a wiki or a mail, without charts.
 
 use std::fmt::Write as _;
 
@@ -30,14 +30,14 @@ impl Markdown {
     }
 }
 
-/// Returns a text that Markdown shows as it is; a line end becomes a space, and every other letter
-/// that is hidden becomes `?`.
+/// Returns a text that Markdown shows unchanged. A line end becomes a space, and every other hidden
+/// character becomes `?`.
 fn plain(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {
         match letter {
             '\n' => shown.push(' '),
-            // A backslash would not do: hosts look for names to notify in the finished page.
+            // A backslash is not sufficient: hosts search the rendered page for names to notify.
             '@' => shown.push_str("@&#8203;"),
             letter if is_hidden(letter) => shown.push('?'),
             letter => {
@@ -64,7 +64,7 @@ impl Sheet for Markdown {
         self.block(&plain(text));
     }
 
-    /// Leaves the note out, because it explains a chart.
+    /// The note is left out, because it explains a chart.
     fn note(&mut self, _text: &str) {}
 
     fn facts(&mut self, rows: &[(&str, String)]) {
@@ -86,7 +86,7 @@ impl Sheet for Markdown {
     fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) {
         self.0.push('\n');
         self.row(header);
-        // The first column has names, the others have numbers.
+        // The first column contains names, the others contain numbers.
         let others = " ---: |".repeat(header.len().saturating_sub(1));
         let _ = writeln!(self.0, "| --- |{others}");
         for row in rows {

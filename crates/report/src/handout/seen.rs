@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a watch or a service saw: response times against bounds, overruns, broken assumptions, and
-//! everything that weakens this.
+//! The observations of a watch or a service: response times against bounds, overruns, broken
+//! assumptions, and all doubts about these.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::figures;
 use crate::page::Note;
 use crate::result::{ResultCommand, ResultFile, RunRecord, SourceRecord};
 
-/// The most programs whose response times are drawn.
+/// The largest number of programs whose response times are drawn.
 const PROGRAMS_MAX: usize = 24;
 
 /// The facts of a report of `watch` or of a service's statistics.
 #[derive(Debug, Deserialize)]
 pub(super) struct Seen {
-    /// The length of a watch.
+    /// The length of a watch in nanoseconds.
     duration_ns: Option<u64>,
-    /// The age of a service.
+    /// The time since a service started, in nanoseconds.
     uptime_ns: Option<u64>,
     version: Option<String>,
     grade: Option<String>,
     verdict: Option<String>,
-    /// What the screen says below its tables.
+    /// The notes that the screen shows below its tables.
     notes: Vec<Note>,
     #[serde(default)]
     contracts: Option<BTreeMap<String, Overruns>>,
@@ -44,7 +44,7 @@ pub(super) struct Seen {
     sources: Vec<Responses>,
 }
 
-/// How often the drive took longer than its table says.
+/// How often the drive took longer than its table states.
 #[derive(Debug, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 struct Overruns {
@@ -54,13 +54,13 @@ struct Overruns {
     overrun_ns_max: u64,
 }
 
-/// One export, entry or program.
+/// The response times of one export, entry or program.
 #[derive(Debug, Deserialize)]
 struct Responses {
     name: String,
     unit: Option<String>,
     class: Option<String>,
-    /// The process, if a program is only one.
+    /// The process's id, if the program has only one process.
     pid: Option<u32>,
     requests: Option<u64>,
     misses: Option<u64>,
@@ -72,13 +72,13 @@ struct Responses {
     response_ns_p99: Option<u64>,
     response_ns_p999: Option<u64>,
     response_ns_max: Option<u64>,
-    /// How long a request has waited that is not complete.
+    /// The longest time that an incomplete request has waited.
     waiting_ns_max: Option<u64>,
     bound_ns: Option<u64>,
 }
 
 impl Seen {
-    /// Reads the facts; `None` for a command that saw no programs.
+    /// Reads the facts; `None` for a command that observes no programs.
     pub(super) fn of(
         command: ResultCommand,
         report: &Value,
@@ -92,7 +92,7 @@ impl Seen {
         }
     }
 
-    /// Writes the sections.
+    /// Writes the sections with these observations.
     pub(super) fn write(&self, sheet: &mut impl Sheet, result: &ResultFile) {
         sheet.heading(3, "What was seen");
         let notes = self.notes.iter().map(|note| (note.label.as_str(), note.text.clone()));
@@ -147,10 +147,10 @@ impl Overruns {
     }
 }
 
-/// A column: its title, and its cell of a row.
+/// A column: its title, and the function that returns its cell in a row.
 type Column = (&'static str, fn(&Responses) -> Option<String>);
 
-/// The columns behind the name and the requests; one without a cell is left out.
+/// The columns after the name and the requests; a column without any cell is left out.
 const COLUMNS: [Column; 13] = [
     ("class", |row| row.class.clone()),
     ("process", |row| row.pid.map(|pid| pid.to_string())),
@@ -206,7 +206,7 @@ impl Responses {
         }
     }
 
-    /// Returns the longest response, or the longest time that a request has waited if that is
+    /// Returns the longest response time, or the longest time that a request has waited if that is
     /// longer.
     fn longest(&self) -> Option<u64> {
         self.response_ns_max.max(self.waiting_ns_max)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a handout consists of. HTML and Markdown each write it in their own way.
+//! The elements of a handout. HTML and Markdown each write them in their own way.
 
 /// A handout that is being written.
 pub(super) trait Sheet {
@@ -21,7 +21,7 @@ pub(super) trait Sheet {
 
     fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>);
 
-    /// Writes charts in columns, each as SVG. Only HTML shows charts.
+    /// Writes charts side by side, each as SVG. Only HTML shows charts.
     fn charts(&mut self, figures: &[String]);
 
     /// Writes a chart that is as wide as the page.

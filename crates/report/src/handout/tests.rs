@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a handout shows the facts of its results, fetches nothing, and takes no markup from a
-//! file. Method: small results written by hand.
+//! Goal: a handout shows the facts of its results, fetches nothing, and accepts no markup from a
+//! file. Method: small handwritten results.
 
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn a_page_shows_the_answer_the_figures_and_the_evidence() {
         assert!(text.contains(fact), "{fact}");
     }
     assert!(!text.contains("Observed under noop"));
-    // The response waits from 0 to 1 of 9 ms, and is then on the drive.
+    // The request waits from 0 to 1 ms of 9 ms, and is then on the drive.
     assert!(text.contains("class=\"waits\" d=\"M0.0 7H106.4\""), "{text}");
     assert!(text.contains("class=\"served\" d=\"M106.4 7H958.0\""));
 }
@@ -123,7 +123,8 @@ fn markdown_has_the_same_facts_and_no_charts() {
 #[test]
 fn a_page_fetches_nothing() {
     let text = page(&[result("camera"), result("camera")]);
-    // The name of SVG, and an empty icon, without which a browser would ask for one.
+    // Two addresses are allowed: the name of SVG, and the empty icon, without which a browser would
+    // request one.
     let text = text.replace("http://www.w3.org/2000/svg", "").replace("href=\"data:,\"", "");
     for fetched in ["http", "src=", "href", "@import", "url(", "fetch(", "import("] {
         assert!(!text.contains(fetched), "{fetched}");
@@ -137,7 +138,7 @@ fn a_name_is_no_markup() {
     assert!(text.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;"));
 }
 
-/// Goal: a name neither turns the direction of what follows nor notifies anyone.
+/// Goal: a name neither changes the direction of the text after it nor notifies anyone.
 #[test]
 fn a_name_stays_a_name() {
     let named = || [result("a\u{202e}b\u{1b}[2J @user\n")];

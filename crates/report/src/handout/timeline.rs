@@ -8,7 +8,8 @@ use super::ms;
 use crate::plot::Axis;
 use crate::result::{BusyIntervalRecord, SourceRecord, Ways};
 
-/// The width of the chart, the height of a row, and the most letters of a name.
+/// The width of the chart and the height of a row in pixels, and the largest number of letters of a
+/// name.
 const WIDTH: u64 = 1_040;
 const ROW: u64 = 14;
 const LETTERS: usize = 22;

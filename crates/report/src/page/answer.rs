@@ -16,22 +16,22 @@ impl Default for Look {
     }
 }
 
-/// Whether a line is good news. Its words say so too; colours only repeat them.
+/// Whether a line is good news. The words of the line state this too; colours only repeat it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// Yes.
+    /// The answer is yes.
     Good,
-    /// Yes, with a doubt; or nothing was decided.
+    /// The answer is yes with a doubt, or nothing was decided.
     Doubtful,
-    /// No.
+    /// The answer is no.
     Bad,
 }
 
 impl Tone {
-    /// Ends a coloured text.
+    /// The escape sequence that ends a coloured text.
     pub(super) const END: &'static str = "\u{1b}[0m";
 
-    /// Starts a coloured text.
+    /// Returns the escape sequence that starts a coloured text.
     pub(super) const fn start(self) -> &'static str {
         match self {
             Self::Good => "\u{1b}[32m",
@@ -41,7 +41,7 @@ impl Tone {
     }
 }
 
-/// The answer of a command: one sentence, the verdict first and then the reason.
+/// The answer of a command: one sentence, with the verdict first and then the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     tone: Tone,
@@ -49,22 +49,22 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A yes.
+    /// Makes an answer that means yes.
     pub fn good(text: impl Into<String>) -> Self {
         Self { tone: Tone::Good, text: text.into() }
     }
 
-    /// A yes with a doubt, or no decision.
+    /// Makes an answer that means yes with a doubt, or that nothing was decided.
     pub fn doubtful(text: impl Into<String>) -> Self {
         Self { tone: Tone::Doubtful, text: text.into() }
     }
 
-    /// A no.
+    /// Makes an answer that means no.
     pub fn bad(text: impl Into<String>) -> Self {
         Self { tone: Tone::Bad, text: text.into() }
     }
 
-    /// Returns the same answer with more at its end.
+    /// Returns the same answer with `more` added at its end.
     #[must_use]
     pub fn and(self, more: &str) -> Self {
         Self { text: self.text + more, ..self }
@@ -75,7 +75,7 @@ impl Answer {
         &self.text
     }
 
-    /// Returns its tone.
+    /// Returns the answer's tone.
     pub const fn tone(&self) -> Tone {
         self.tone
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Labelled sentences that a screen, its JSON object and a page show alike.
+//! Labelled sentences that appear on a screen, in its JSON object and on a page.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Page, Tone};
 
-/// A labelled sentence below a report's tables, for example about what weakens its answer.
+/// A labelled sentence below a report's tables, for example a doubt about its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Its subject in one or two words.
+    /// The note's subject in one or two words.
     pub label: String,
     /// The sentence, without foreign control characters.
     pub text: String,
@@ -17,17 +17,17 @@ pub struct Note {
 }
 
 impl Note {
-    /// Returns a fact.
+    /// Makes a note that states a fact.
     pub fn plain(label: &str, text: impl Into<String>) -> Self {
         Self { label: label.to_owned(), text: text.into(), tone: None }
     }
 
-    /// Returns a doubt.
+    /// Makes a note that states a doubt.
     pub fn doubtful(label: &str, text: impl Into<String>) -> Self {
         Self { tone: Some(Tone::Doubtful), ..Self::plain(label, text) }
     }
 
-    /// Returns a fault.
+    /// Makes a note that states a fault.
     pub fn bad(label: &str, text: impl Into<String>) -> Self {
         Self { tone: Some(Tone::Bad), ..Self::plain(label, text) }
     }

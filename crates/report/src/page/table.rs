@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A table that fits its page: optional columns are left out first, and if the others are still too
-//! wide, each row becomes a block of lines. No cell is ever cut.
+//! wide, each row becomes a block of lines. No cell is truncated.
 
 use comfy_table::CellAlignment;
 
 use super::{Tone, wrapped};
 
-/// A table: titles, rows, and what may be left out.
+/// A table: titles, rows, and the columns that can be left out.
 #[derive(Debug, Clone)]
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns from here on are numbers, aligned to the right.
+    /// The index of the first column with numbers, which are aligned to the right.
     first_number: usize,
-    /// Columns before this one name the row.
+    /// The number of columns that name a row.
     named: usize,
-    /// Titles of the columns that may be left out, the first one first.
+    /// The titles of the columns that can be left out, in the order in which they are.
     optional: Vec<String>,
     tones: Vec<Option<Tone>>,
 }
@@ -33,7 +33,7 @@ impl Table {
         }
     }
 
-    /// Creates a table of columns; each column has a title and a cell for each row.
+    /// Creates a table from columns; each column has a title and one cell per row.
     pub fn of_columns(columns: &[(&str, Vec<String>)], first_number: usize) -> Self {
         let header: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
         let count = columns.first().map_or(0, |(_, cells)| cells.len());
@@ -48,14 +48,15 @@ impl Table {
         self
     }
 
-    /// Sets the number of columns that name a row, if fewer name it than are aligned to the left.
+    /// Sets the number of columns that name a row, if it is smaller than the number of columns
+    /// aligned to the left.
     #[must_use]
     pub fn named(mut self, columns: usize) -> Self {
         self.named = columns;
         self
     }
 
-    /// Colours rows, in order.
+    /// Sets the colours of the rows, in order.
     #[must_use]
     pub fn toned(mut self, tones: Vec<Option<Tone>>) -> Self {
         self.tones = tones;
@@ -105,8 +106,8 @@ impl Table {
         table.to_string().lines().map(|line| line.trim_end().to_owned()).collect()
     }
 
-    /// Returns a block for each row: its names, then a line for each other cell. A row without any
-    /// other cell is a heading.
+    /// Returns a block for each row: the row's names, then one line per other cell. A row without
+    /// other cells becomes a heading.
     fn blocks(&self, columns: usize) -> Vec<(String, Option<Tone>)> {
         let count = self.named.max(1).min(self.header.len());
         let titles = &self.header[count..];
@@ -117,7 +118,7 @@ impl Table {
             let (named, cells) = row.split_at(count);
             let named: Vec<&str> =
                 named.iter().map(|it| it.trim()).filter(|it| !it.is_empty()).collect();
-            // A row that is named by a number needs the column's title too.
+            // If a number names the row, the block needs the column's title too.
             let title = if self.first_number == 0 { &*self.header[0] } else { "" };
             let named = format!("{title} {}", named.join(", "));
             for line in wrapped(named.trim_start(), columns.saturating_sub(2), "  ") {

@@ -2,13 +2,13 @@
 //! Wraps text between words. A span in backquotes that fits on a line stays on one line; a longer
 //! command continues after a backslash, so that it works when it is pasted.
 
-/// The start of a span that is a command.
+/// The start of a span in backquotes that is a command.
 const COMMAND: &str = "`tidegate ";
 
 /// The end of a line whose command continues on the next line.
 const GOES_ON: &str = " \\";
 
-/// A word, and whether the gap before it lies in a command.
+/// A word, and whether the gap before it is inside a command.
 #[derive(Debug, Clone, Copy)]
 struct Word<'t> {
     text: &'t str,
@@ -22,7 +22,7 @@ pub fn wrapped(text: &str, columns: usize, indent: &str) -> Vec<String> {
     lines_of(&words(text, columns - indent.len()), columns, indent)
 }
 
-/// Wraps a command as [`wrapped`] does, with a backslash at the end of each line but the last.
+/// Wraps a command as [`wrapped`] does, with a backslash at the end of each line except the last.
 pub(crate) fn wrapped_command(command: &str, columns: usize, indent: &str) -> Vec<String> {
     lines_of(&words_of_command(command), columns.max(20), indent)
 }
@@ -51,8 +51,8 @@ fn lines_of(words: &[Word<'_>], columns: usize, indent: &str) -> Vec<String> {
     lines
 }
 
-/// Splits a text at spaces, but not inside of a span in backquotes of at most `columns`. A longer
-/// list without spaces is split behind its commas.
+/// Splits a text at spaces, but not inside a span in backquotes that has at most `columns`
+/// characters. A longer list without spaces is split after its commas.
 fn words(text: &str, columns: usize) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -83,7 +83,7 @@ fn is_command(text: &str) -> bool {
     text.trim_start_matches('(').starts_with(COMMAND)
 }
 
-/// Splits a command at the spaces between its words, which quotes may contain.
+/// Splits a command at the spaces between its words; spaces inside quotes do not separate words.
 fn words_of_command(command: &str) -> Vec<Word<'_>> {
     let mut quote = None;
     let is_gap = |c: char| {
@@ -98,13 +98,14 @@ fn words_of_command(command: &str) -> Vec<Word<'_>> {
     words.map(|(index, text)| Word { text, is_in_command: index > 0 }).collect()
 }
 
-/// Returns where the first word of `text` ends.
+/// Returns the position at which the first word of `text` ends.
 fn end_of_word(text: &str, columns: usize) -> usize {
     let space = text.find(' ').unwrap_or(text.len());
     end_of_span(text).filter(|&end| text[..end].chars().count() <= columns).unwrap_or(space)
 }
 
-/// If a span in backquotes begins in the first word, returns the end of the word in which it ends.
+/// Returns the end of the word in which a span in backquotes ends, if such a span begins in the
+/// first word.
 fn end_of_span(text: &str) -> Option<usize> {
     let space = text.find(' ').unwrap_or(text.len());
     let open = text[..space].find('`')?;
@@ -140,7 +141,7 @@ mod tests {
         assert_eq!(wrapped("one,two,three,four,five", 20, ""), ["one, two, three,", "four, five"]);
     }
 
-    /// A shell joins the lines of a command to the command itself.
+    /// A shell joins the wrapped lines of a command to the original command.
     #[test]
     fn a_command_of_several_lines_works_when_it_is_pasted() {
         let command = "tidegate profile 'my  disk.img' --only batch --op read,write -o x.toml";

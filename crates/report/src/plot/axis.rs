@@ -3,21 +3,21 @@
 
 use crate::figures::thousands;
 
-/// A unit and its size, a power of ten.
+/// A unit's name, and its size as a power of ten.
 pub type Unit = (&'static str, u64);
 
 /// An axis from 0 to `end`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The quantity; empty if the unit implies it.
+    /// The quantity that the axis shows; empty if the unit implies it.
     pub label: String,
     /// The unit.
     pub unit: &'static str,
     /// The size of the unit, a power of ten.
     pub size: u64,
-    /// The value at its end, above 0.
+    /// The value at the axis's end, above 0.
     pub end: u64,
-    /// The ticks: values from 0 on, with their text.
+    /// The ticks: values from 0 on, with their labels.
     pub ticks: Vec<(u64, String)>,
 }
 
@@ -34,7 +34,7 @@ impl Axis {
         Self::new(end, label.into(), unit)
     }
 
-    /// Creates an axis of these names, each in the middle of a place that is 2 long.
+    /// Creates an axis with these names, each in the middle of an interval of length 2.
     pub fn of_names(names: &[&str], label: impl Into<String>) -> Self {
         let ticks = (0..).zip(names).map(|(index, name)| (2 * index + 1, (*name).to_owned()));
         let ticks: Vec<(u64, String)> = ticks.collect();
@@ -56,8 +56,8 @@ impl Axis {
     }
 }
 
-/// Returns the step between ticks: 1, 2 or 5 times a power of ten, so that at most six steps reach
-/// the end.
+/// Returns the step between ticks: 1, 2 or 5 times a power of ten, such that at most six steps
+/// reach the end.
 fn step(end: u64) -> u64 {
     const STEPS_MAX: u64 = 6;
     let mut power: u64 = 1;

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Areas of a chart: the cells of a heat map, the bars of a schedule.
+//! The areas of a chart: the cells of a heat map, or the bars of a schedule.
 
 use super::Chart;
 use super::svg::{across, colour, down, line};
 use crate::xml::escaped;
 
-/// The tone of a full colour.
+/// The tone of the full colour.
 const FULL: u64 = 1_000;
 
-/// From this tone on, text in an area is white.
+/// The tone from which text in an area is white.
 const DARK: u64 = 550;
 
-/// Areas with one meaning and one colour.
+/// Areas that share one meaning and one colour.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// The text that distinguishes it from the other layers; empty if there is only one.
+    /// The text that distinguishes this layer from the others; empty if there is only one layer.
     pub label: String,
-    /// Its areas.
+    /// The layer's areas.
     pub areas: Vec<Area>,
 }
 
 /// A rectangle in the units of the chart's axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Area {
-    /// Where it begins and ends on the horizontal axis.
+    /// The start and the end on the horizontal axis.
     pub x: (u64, u64),
-    /// Where it begins and ends on the vertical axis.
+    /// The start and the end on the vertical axis.
     pub y: (u64, u64),
-    /// How strong its colour is, from 0 to 1,000.
+    /// The strength of the colour, from 0 to 1,000.
     pub tone: u64,
-    /// The text in its middle; empty for none.
+    /// The text in the middle of the area; empty for none.
     pub text: String,
 }
 
 impl Area {
-    /// Creates an area in the full colour of its layer, without a text.
+    /// Creates an area in the full colour of its layer, without text.
     pub const fn full(x: (u64, u64), y: (u64, u64)) -> Self {
         Self { x, y, tone: FULL, text: String::new() }
     }
 }
 
-/// Returns whether what is behind an area shows through it.
+/// Returns whether lines behind some area are visible through it.
 pub(super) fn is_translucent(chart: &Chart) -> bool {
     chart.layers.iter().flat_map(|layer| &layer.areas).any(|area| area.tone < FULL)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Draws charts as an SVG 1.1 picture that any browser shows, one below the other.
+//! Draws charts, one below the other, as an SVG 1.1 picture that any browser shows.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::{Chart, Curve, layer};
 use crate::xml::escaped;
 
-/// The width of the picture, in pixels; each chart is `PANEL` high.
+/// The width of the picture, and the height of its heading, in pixels; each chart is `PANEL` high.
 const WIDTH: u64 = 820;
 const HEAD: u64 = 52;
 const PANEL: u64 = 360;
@@ -31,14 +31,15 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .on-light { font-size: 11px } .on-dark { font-size: 11px; fill: #ffffff }
 .point { fill: #c2410c }";
 
-/// The most letters of a tick on the vertical axis; longer ones are compressed to this room.
+/// The largest number of letters of a tick label on the vertical axis; longer labels are compressed
+/// to that width.
 const TICK_LETTERS: usize = 11;
 
 /// The colours of curves, which repeat.
 const COLOURS: [&str; 8] =
     ["#1f6feb", "#c2410c", "#15803d", "#7c3aed", "#b45309", "#0e7490", "#be185d", "#4b5563"];
 
-/// The distance of two lines of the legend.
+/// The distance between two lines of the legend, in pixels.
 const LEGEND: u64 = 17;
 
 /// Draws these charts under a heading.
@@ -100,7 +101,7 @@ fn tick_of_y(svg: &mut String, chart: &Chart, value: u64, label: &str) {
         String::new()
     };
     let label = escaped(label);
-    // A line would show through the cells of a heat map, behind their texts.
+    // Grid lines would be visible through the cells of a heat map, behind their texts.
     let grid = if layer::is_translucent(chart) {
         String::new()
     } else {
@@ -134,7 +135,7 @@ fn draw_curve(svg: &mut String, chart: &Chart, curve: &Curve, colour: &str) {
     line(svg, format_args!("<path class=\"curve\" stroke=\"{colour}\" d=\"M{path}\"/>"));
 }
 
-/// Names the curves and layers in the field's upper right corner.
+/// Writes the legend of curves and layers in the upper right corner of the drawing area.
 fn legend(svg: &mut String, chart: &Chart) {
     let layers = chart.layers.iter().zip(0..).map(|(it, index)| (it.label.as_str(), index, 8));
     let curves = chart.curves.iter().zip(0..).map(|(it, index)| (it.label.as_str(), index, 2));
@@ -142,7 +143,8 @@ fn legend(svg: &mut String, chart: &Chart) {
         layers.chain(curves).filter(|it| !it.0.is_empty()).collect();
     let longest = named.iter().map(|it| it.0.chars().count() as u64).max();
     if let Some(longest) = longest {
-        // About 6.5 pixels a letter. The background is translucent, so curves remain visible.
+        // A letter is about 6.5 pixels wide. The background is translucent, so curves remain
+        // visible.
         let (width, height) = (longest * 13 / 2 + 40, LEGEND * named.len() as u64 + 6);
         let left = (RIGHT - 2).saturating_sub(width);
         line(
@@ -190,7 +192,7 @@ fn labels(svg: &mut String, chart: &Chart) {
     );
 }
 
-/// Returns an axis's quantity and unit, either of which may be missing.
+/// Returns the label of an axis: its quantity and unit, either of which can be missing.
 fn axis_label(axis: &Axis) -> String {
     match (axis.label.as_str(), axis.unit) {
         ("", unit) => unit.to_owned(),
@@ -199,12 +201,12 @@ fn axis_label(axis: &Axis) -> String {
     }
 }
 
-/// Returns the distance from the left in pixels, with tenths.
+/// Returns a value's distance from the left edge in pixels, with tenths.
 pub(super) fn across(axis: &Axis, value: u64) -> String {
     tenths(LEFT * 10 + axis.place(value, (RIGHT - LEFT) * 10))
 }
 
-/// Returns the distance from the top of the panel in pixels, with tenths.
+/// Returns a value's distance from the top of the panel in pixels, with tenths.
 pub(super) fn down(axis: &Axis, value: u64) -> String {
     tenths(BOTTOM * 10 - axis.place(value, (BOTTOM - TOP) * 10))
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Draws charts for the terminal: at most 79 columns of Braille characters, eight dots each.
+//! Draws charts for the terminal: at most 79 columns of Braille characters, with eight dots each.
 
 use super::Chart;
 use crate::page::wrapped;
 
-/// The columns of the whole picture, at least and at most.
+/// The smallest and the largest number of columns of the whole picture.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
-/// The rows of the curve.
+/// The number of rows of the curve.
 const ROWS: usize = 14;
 
 /// The dots of a character, in two columns and four rows, as bits of Unicode's Braille patterns.
 const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 const BRAILLE: u32 = 0x2800;
 
-/// The dots of a curve.
+/// The dots of a chart's curves.
 struct Canvas {
     columns: usize,
     letters: Vec<u32>,
@@ -31,7 +31,7 @@ impl Canvas {
         self.letters[down / 4 * self.columns + x / 2] |= DOTS[x % 2][down % 4];
     }
 
-    /// Joins two dots by a line.
+    /// Draws a line between two dots.
     fn join(&mut self, from: (u64, u64), to: (u64, u64)) {
         let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1)).max(1);
         for step in 0..=steps {
@@ -50,12 +50,12 @@ impl Canvas {
     }
 }
 
-/// Draws the chart as lines of text for a terminal with these columns.
+/// Draws the chart as lines of text for a terminal that is `columns` wide.
 pub(crate) fn draw(chart: &Chart, columns: usize) -> String {
     let whole = columns.saturating_sub(1).clamp(*COLUMNS.start(), *COLUMNS.end());
     let label_width = chart.y.ticks.iter().map(|tick| tick.1.len()).max().unwrap_or(0);
     let label_width = label_width.max(chart.y.unit.len());
-    // Two spaces before the labels, a space and the axis after them.
+    // The margin has two spaces before the labels, then a space and the axis.
     let margin = label_width + 4;
     let columns = whole - margin;
     let canvas = curve(chart, columns);

@@ -26,7 +26,7 @@ pub(super) struct FindingReport {
     tails: Vec<TailReport>,
 }
 
-/// An estimate of the tail by one law, or why there is none.
+/// An estimate of the tail by one distribution law, or the reason why there is none.
 #[derive(Serialize)]
 struct TailReport {
     law: &'static str,

@@ -11,7 +11,7 @@ use tidegate_model::{Bytes, CostModel, Op};
 
 use crate::ns::Ns;
 
-/// The kind of the requests; null for several kinds.
+/// The kind of the requests; null if there are several kinds.
 #[derive(Serialize)]
 struct KindReport {
     op: Option<&'static str>,
@@ -84,7 +84,7 @@ impl Starts {
     }
 }
 
-/// Times of single requests.
+/// The times of single requests.
 #[derive(Serialize)]
 pub(super) struct Single<'a> {
     #[serde(flatten)]
@@ -108,7 +108,7 @@ impl<'a> Single<'a> {
     }
 }
 
-/// How far predicted service times are off.
+/// The errors of predicted service times.
 #[derive(Serialize)]
 pub(super) struct Prediction {
     #[serde(flatten)]

@@ -13,7 +13,7 @@ use crate::page::{Page, Table};
 use crate::paragraph;
 use crate::structure;
 
-/// Writes the measurements, one kind of requests after the other.
+/// Writes the measurements, one kind of request after the other.
 pub(super) fn write(profile: &Profile, page: &mut Page) {
     let file = &profile.file;
     for single in &file.single {
@@ -54,7 +54,7 @@ pub(super) fn write(profile: &Profile, page: &mut Page) {
     }
 }
 
-/// Writes what the device is made of, what of it was guessed, and its seek curve.
+/// Writes the device's structure, the guessed parts of it, and its seek curve.
 fn write_structure(fit: &toml::Table, page: &mut Page) {
     let mut facts = structure::facts(fit);
     facts.extend(structure::guessed(fit));
@@ -66,7 +66,7 @@ fn write_structure(fit: &toml::Table, page: &mut Page) {
     }
 }
 
-/// Returns 1, 2, 4, .. and the last.
+/// Returns 1, 2, 4, .., and finally `last`.
 fn powers(last: usize) -> impl Iterator<Item = usize> {
     let powers = std::iter::successors(Some(1), |size| Some(size * 2));
     powers.take_while(move |&size| size < last).chain([last])
@@ -76,7 +76,7 @@ fn ms(ns: u64) -> String {
     figures::ms_ceil(Duration::from_ns(ns))
 }
 
-/// Writes the extreme-value distributions of the longest times, or why there are none.
+/// Writes the extreme-value distributions of the longest times, or the reason why there are none.
 fn write_tail(finding: &Finding, page: &mut Page) {
     if let Some(tails) = finding.tail.as_ref().filter(|tails| !tails.is_too_few()) {
         page.labelled("Tail", format!("{}: {tails}", finding.name()));
@@ -96,7 +96,7 @@ fn write_costs(cost: &CostModel, page: &mut Page) {
     );
 }
 
-/// The deadlines for which the table gives the depth that drains in time.
+/// The deadlines for which the table gives the largest depth that drains in time.
 const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
 
 /// Writes the title of a table.
@@ -134,7 +134,7 @@ fn write_prediction(errors: &PredictionErrors, page: &mut Page) {
     write_rows(&["median", "90 %", "99 %", "99.9 %", "latest", "earliest"], vec![row], page);
 }
 
-/// Writes a column for each position and each order.
+/// Writes the throughput of flows, with a column for each position and each order.
 fn write_throughput(flows: &[Throughput], page: &mut Page) {
     let Some(first) = flows.iter().max_by_key(|flow| flow.depth.len()) else { return };
     write_title("Throughput: median and slowest stretch", first.op, first.size, page);
@@ -160,10 +160,10 @@ fn write_throughput(flows: &[Throughput], page: &mut Page) {
     write_rows(&header, rows.collect(), page);
 }
 
-/// Writes batch times beside the times of single requests.
+/// Writes batch times together with the times of single requests.
 fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
-    // With fewer samples the quantile is the maximum.
+    // With fewer samples, the quantile equals the maximum.
     let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
     let rows = powers(measured.ns_max.len()).map(|n: usize| {
         let (batch, n_wide) = (relied_on(measured, n).max(1), n as u64);
@@ -187,20 +187,21 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     }
 }
 
-/// Returns an entry of a quantile; a table that was measured at families of places only has none.
+/// Returns an entry of a quantile; a table that was measured only at families of places has no
+/// quantiles.
 fn quantile(list: &[u64], requests: usize) -> String {
     list.get(requests - 1).map_or_else(|| "-".to_owned(), |&ns| ms(ns))
 }
 
-/// Returns entry `requests` of a table as proofs use it: more requests never take less time,
-/// although the longest observed times may decrease.
+/// Returns the entry for `requests` requests as proofs use it: more requests never take less time,
+/// although the longest observed times can decrease.
 fn relied_on(measured: &MeasuredTable, requests: usize) -> u64 {
     let requests = u32::try_from(requests).expect("at most the depth");
     measured.table.time_max(requests).ns()
 }
 
-/// Writes the longest drain from each starting state, and the proofs' values from the resulting
-/// `table`.
+/// Writes the longest drain from each starting state, and the values that proofs use from the
+/// resulting `table`.
 fn write_drains(starts: &[StartTimes], table: Option<&MeasuredTable>, page: &mut Page) {
     let Some(last) = starts.iter().map(|times| times.longest.len()).min().filter(|&n| n > 0) else {
         return;
@@ -244,7 +245,7 @@ fn write_rows(header: &[&str], rows: Vec<Vec<String>>, page: &mut Page) {
     writeln!(page);
 }
 
-/// Returns how many times faster the median batch is than its requests one at a time, rounded down.
+/// Returns the speed-up of the median batch over its requests one at a time, rounded down.
 fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
     let one_at_a_time = u128::from(single_ns) * u128::from(requests);
     let percent = one_at_a_time * 100 / u128::from(batch_ns);

@@ -6,37 +6,39 @@ use tidegate_analysis::Assessment;
 use tidegate_analysis::curves::{Argument, Curves, Reading, Steps, TaskCurves, curves, longest};
 use tidegate_model::{Duration, Workload};
 
-/// Tasks with one bound, and the curves that show it.
+/// Tasks that share one bound, with the curves that show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurvesRecord {
-    /// Their names.
+    /// The names of the tasks.
     pub tasks: Vec<String>,
-    /// The bound of each of them; without curves the largest, `None` if they have none.
+    /// The bound of each of the tasks. If there are no curves, the largest bound; `None` if there
+    /// is no bound.
     pub bound_ns: Option<u64>,
     /// The curves; `None` if the bound has none.
     pub drawn: Option<DrawnRecord>,
-    /// Why there are none, a sentence without its full stop.
+    /// The reason why there are no curves, as a sentence without its full stop.
     pub reason: Option<String>,
 }
 
 /// A pair of curves. `to_ns - from_ns + after_ns + outside_ns` is the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawnRecord {
-    /// The argument that they show.
+    /// The argument of the proof that the curves show.
     pub argument: String,
-    /// `distance` or `meeting`.
+    /// Whether the bound is a `distance` between the curves or the `meeting` of the curves.
     pub shows: Shows,
-    /// Pairs of an instant and the requests that can be released up to it, both rising.
+    /// Pairs of an instant and the number of requests that can be released up to it; both rise.
     pub requested_ns_steps: Vec<(u64, u64)>,
-    /// Pairs of an instant and the requests that are served by then at the latest, both rising.
+    /// Pairs of an instant and the number of requests that are served by it at the latest; both
+    /// rise.
     pub served_ns_steps: Vec<(u64, u64)>,
-    /// The height of the line that shows the wait.
+    /// The height of the line that shows the wait, in requests.
     pub requests: u64,
-    /// Where the line begins.
+    /// The instant at which the line begins.
     pub from_ns: u64,
-    /// Where the line ends.
+    /// The instant at which the line ends.
     pub to_ns: u64,
-    /// The time of the job's own batch, if the curves do not contain it.
+    /// The time of the job's own batch, if the curves do not include it.
     pub after_ns: u64,
     /// Jitter, and the host's time around the policy.
     pub outside_ns: u64,
@@ -46,9 +48,9 @@ pub struct DrawnRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shows {
-    /// As the largest horizontal distance between them.
+    /// As the largest horizontal distance between the curves.
     Distance,
-    /// As the instant at which they meet.
+    /// As the instant at which the curves meet.
     Meeting,
 }
 
@@ -65,7 +67,7 @@ impl CurvesRecord {
     /// Returns the curves of every bound of an assessment; empty without bounds.
     ///
     /// # Complexity
-    /// That of [`curves`].
+    /// The same as [`curves`].
     pub fn all(workload: &Workload, assessment: &Assessment) -> Vec<Self> {
         let record = |group: &TaskCurves| {
             let bound_of = |&task: &usize| assessment.tasks[task].response_max;
@@ -81,7 +83,7 @@ impl CurvesRecord {
         curves(workload, assessment).iter().map(record).collect()
     }
 
-    /// Checks that the curves show the bound, and what charts rely on.
+    /// Checks that the curves show the bound, and the properties on which charts rely.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let Some(drawn) = &self.drawn else { return Ok(()) };
         let wait = drawn.to_ns.checked_sub(drawn.from_ns);
@@ -99,7 +101,7 @@ impl CurvesRecord {
 }
 
 impl DrawnRecord {
-    /// Checks that the line is the one between the two curves that shows the bound.
+    /// Checks that the line joins the two curves and shows the bound.
     fn check_line(&self) -> Result<(), &'static str> {
         let argument =
             Argument::from_name(&self.argument).ok_or("curves of an unknown argument")?;

@@ -11,31 +11,31 @@ use crate::drive::seek_points;
 /// The drive file's figures that pages draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveTables {
-    /// Its name.
+    /// The drive's name.
     pub name: String,
-    /// When it was measured, as the file says.
+    /// The date of the measurement, as the file states it.
     pub when: Option<String>,
-    /// Where it was measured, or the publication of the figures.
+    /// The place of the measurement, or the publication that states the figures.
     #[serde(rename = "where")]
     pub place: Option<String>,
-    /// How it was measured.
+    /// The method of the measurement.
     pub how: Option<String>,
     /// The longest times of batches.
     pub batch: Vec<TableRecord>,
-    /// The longest times until requests in flight are complete, if nothing more is sent.
+    /// The longest times until the requests in flight are complete, if nothing more is sent.
     pub drain: Vec<TableRecord>,
     /// Pairs of a distance in cylinders and the seek time; empty without mechanics.
     pub seek_ns: Vec<(u64, u64)>,
 }
 
-/// One table.
+/// The longest times in one table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRecord {
-    /// `read` or `write`; `None` if it holds for both.
+    /// `read` or `write`; `None` if the table applies to both.
     pub op: Option<String>,
-    /// The size of each request; `None` if it holds for all.
+    /// The size of each request; `None` if the table applies to all sizes.
     pub size_bytes: Option<u64>,
-    /// The samples of each entry.
+    /// The number of samples per entry.
     pub samples: Option<u64>,
     /// The longest time of 1, 2, .. requests.
     pub ns_max: Vec<u64>,

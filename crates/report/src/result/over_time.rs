@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Throughput, misses, notices and tokens over time: what a result keeps of them, and their charts.
+//! Throughput, misses, notices and tokens over time: the part of them that a result keeps, and
+//! their charts.
 
 use serde::{Deserialize, Serialize};
 use tidegate_host::{EntryOverTime, RunMetrics, SourceMetrics};
@@ -8,21 +9,21 @@ use tidegate_model::parameters::TokenUnit;
 use crate::figures;
 use crate::plot::{Axis, Chart, Unit};
 
-/// The unit of horizontal axes.
+/// The unit of the horizontal axes.
 const SECONDS: Unit = ("s", 1_000_000_000);
 
-/// The most entries of which charts show the throughput.
+/// The largest number of entries with a chart of their throughput.
 const ENTRIES_MAX: usize = 6;
 
 /// A run over time, in equal slices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverTimeRecord {
-    /// The length of a slice; the last one may be cut short.
+    /// The length of a slice; the last slice can be cut short.
     pub slice_ns: u64,
-    /// Tasks in the order of the workload file, then best effort; numbered sources are one entry.
+    /// Tasks in the order of the workload file, then best effort. Numbered sources share one entry.
     pub entries: Vec<EntryRecord>,
-    /// The tokens that best effort got a second at the end of each slice, `None` without a limit;
-    /// empty if nothing limited it in the whole run.
+    /// The tokens per second that best effort received at the end of each slice; `None` in a slice
+    /// without a limit. The list is empty if nothing limited best effort in the whole run.
     pub tokens_per_s: Vec<Option<u64>>,
     /// The meaning of one token; `None` without tokens.
     pub token_unit: Option<TokenUnitRecord>,
@@ -31,15 +32,15 @@ pub struct OverTimeRecord {
 /// The counts of an entry of the workload file in each slice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryRecord {
-    /// Its name.
+    /// The entry's name.
     pub name: String,
-    /// Whether it is best effort.
+    /// Whether the entry is best effort.
     pub is_best_effort: bool,
-    /// The bytes of requests that completed.
+    /// The number of bytes of completed requests.
     pub bytes: Vec<u64>,
-    /// The jobs that completed after their deadlines; empty for best effort.
+    /// The number of jobs that completed after their deadlines; empty for best effort.
     pub misses: Vec<u64>,
-    /// The misses that were reported to the policy; empty for best effort.
+    /// The number of misses that were reported to the policy; empty for best effort.
     pub notices: Vec<u64>,
 }
 
@@ -47,16 +48,16 @@ pub struct EntryRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenUnitRecord {
-    /// A request.
+    /// A token allows one request.
     Request,
-    /// A byte.
+    /// A token allows one byte.
     Byte,
-    /// A nanosecond of the drive's time.
+    /// A token allows one nanosecond of the drive's time.
     DeviceNs,
 }
 
 impl OverTimeRecord {
-    /// Returns what a result keeps of a run.
+    /// Returns the data over time that a result keeps of a run.
     pub(super) fn of(metrics: &RunMetrics) -> Self {
         let over_time = metrics.over_time();
         let sources: Vec<&SourceMetrics> = metrics.tasks().iter().chain(metrics.loads()).collect();
@@ -74,7 +75,7 @@ impl OverTimeRecord {
         }
     }
 
-    /// Checks what every written record keeps, and charts rely on.
+    /// Checks the properties that every written record has, and on which charts rely.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let slices = self.entries.first().map_or(0, |entry| entry.bytes.len());
         let is_whole = |counts: &[u64]| counts.is_empty() || counts.len() == slices;
@@ -91,14 +92,14 @@ impl OverTimeRecord {
         }
     }
 
-    /// Returns how many entries have no chart of their throughput.
+    /// Returns the number of entries without a chart of their throughput.
     pub(crate) fn entries_left_out(&self) -> usize {
         self.entries.len().saturating_sub(ENTRIES_MAX)
     }
 
-    /// Returns the charts of a run: the throughput of each entry on one scale, misses with the
-    /// notices of them, and tokens. The throughput leaves out entries beyond [`ENTRIES_MAX`] and the
-    /// last slice, which may be cut short.
+    /// Returns the charts of a run: the throughput of each entry, all on one scale; misses and the
+    /// notices about them; and tokens. The throughput charts leave out entries beyond
+    /// [`ENTRIES_MAX`], and the last slice, which can be cut short.
     pub(crate) fn charts(&self) -> Vec<Chart> {
         let slices = self.entries.first().map_or(0, |entry| entry.bytes.len());
         if slices < 3 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a result is read back as it was written, other versions are refused by name, and the
+//! Goal: a result is read back unchanged, other versions are refused with their number, and the
 //! reference lists every key. Method: a short simulation, its text, and the page.
 
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ fn a_result_is_read_as_it_was_written() {
     let jobs = run.sources[0].response_ns_steps.iter().map(|step| step.1).sum::<u64>();
     assert_eq!((run.sources[0].name.as_str(), jobs), ("camera", 200));
     assert!(!run.sources[0].is_best_effort && run.sources[1].is_best_effort);
-    // The longest response of the only task is the longest busy interval.
+    // The only task's longest response is the longest busy interval.
     let longest = run.longest_busy_interval.as_ref().unwrap();
     let response_max = run.sources[0].response_ns_steps.last().unwrap().0;
     assert_eq!(longest.end_ns - longest.begin_ns, response_max);
@@ -91,7 +91,7 @@ fn a_result_of_version_1_lacks_what_version_2_added() {
     assert_eq!(read.runs[0].sources, result().runs[0].sources);
 }
 
-/// Goal: results of version 2 are still read. Method: one without the key of version 3.
+/// Goal: results of version 2 are still read. Method: a result without the key of version 3.
 #[test]
 fn a_result_of_version_2_lacks_what_version_3_added() {
     let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
@@ -102,7 +102,7 @@ fn a_result_of_version_2_lacks_what_version_3_added() {
     assert_eq!(read.runs[0].sources, result().runs[0].sources);
 }
 
-/// Goal: results of version 3 are still read. Method: one without the keys of version 4.
+/// Goal: results of version 3 are still read. Method: a result without the keys of version 4.
 #[test]
 fn a_result_of_version_3_lacks_what_version_4_added() {
     let mut text: Value = serde_json::from_str(&result().to_text()).unwrap();
@@ -114,8 +114,8 @@ fn a_result_of_version_3_lacks_what_version_4_added() {
     assert_eq!(read.runs[0].sources, result().runs[0].sources);
 }
 
-/// Goal: no file can show curves beside a bound that they contradict. Method: a file in which one
-/// number, or a pair of numbers that keeps the sum of the parts, is another.
+/// Goal: no file can show curves with a bound that they contradict. Method: a file in which one
+/// number is changed, or two numbers are such that the sum of the parts stays the same.
 #[test]
 fn curves_that_contradict_their_bound_are_refused() {
     let drawn = result().curves[0].drawn.clone().unwrap();
@@ -125,11 +125,11 @@ fn curves_that_contradict_their_bound_are_refused() {
         |it, _| it.bound_ns = None,
         |_, it| it.to_ns = 0,
         |_, it| it.served_ns_steps.push((0, 0)),
-        // The sum of the parts is still the bound.
+        // In these cases, the sum of the parts is still the bound.
         |_, it| (it.from_ns, it.to_ns) = (it.from_ns + 1, it.to_ns + 1),
         |_, it| (it.to_ns, it.outside_ns) = (it.to_ns - 1, it.outside_ns + 1),
         |_, it| it.requests += 1,
-        // The service is earlier, later, or less; or more is requested.
+        // In these cases, the service is earlier, later, or less; or more is requested.
         |_, it| it.served_ns_steps.iter_mut().for_each(|step| step.0 -= 1),
         |_, it| it.served_ns_steps.iter_mut().for_each(|step| step.0 += 1),
         |_, it| _ = it.served_ns_steps.pop(),
@@ -147,7 +147,7 @@ fn curves_that_contradict_their_bound_are_refused() {
     assert!(ResultFile::read(&text).unwrap_err().to_string().contains("unknown argument"));
 }
 
-/// Goal: a result says how the run went over time, and its charts show it.
+/// Goal: a result contains the run's data over time, and its charts show them.
 #[test]
 fn a_run_is_kept_over_time() {
     let result = result();
@@ -177,7 +177,7 @@ fn other_versions_and_other_files_are_refused_by_name() {
     for foreign in ["", "{}", "drive = 1", "{\"format\": 1}", "{\"format\":\"x\",\"version\":1}"] {
         assert!(refusal(foreign).starts_with("it is not a result file"), "{foreign}");
     }
-    // A newer version may have other keys, and is still refused by its number.
+    // A newer version can have other keys, and is refused by its number alone.
     let newer = format!("{{\"format\":\"{FORMAT}\",\"version\":7}}");
     assert!(refusal(&newer).contains("version 7 "));
     let damaged = text.replacen("\"runs\"", "\"rans\"", 1);
@@ -197,7 +197,7 @@ fn the_reference_lists_every_key() {
     assert!(PAGE.contains(&version), "the page must have the row: {version}");
 }
 
-/// Collects the keys of objects, with the path to each; the report's own keys are in json.md.
+/// Collects the keys of objects, with the path to each. `json.md` documents the report's own keys.
 fn collect(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {

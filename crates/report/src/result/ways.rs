@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The ways of requests through a busy interval, for charts.
+//! The states of requests during a busy interval, for charts.
 
 use std::collections::BTreeMap;
 
 use super::{BusyIntervalRecord, RunRecord, StepRecord};
 
-/// A request's way through the interval.
+/// The times of one request in the interval.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
-    /// The index of its source.
+    /// The index of the request's source.
     pub(crate) source: u32,
     pub(crate) released: Option<u64>,
     pub(crate) dispatched: Option<u64>,
-    /// When it was complete, or dropped.
+    /// The time at which the request completed or was dropped.
     pub(crate) left: Option<u64>,
 }
 
-/// A stretch of time in which one request of a busy interval was in one state.
+/// A period in which one request of a busy interval was in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span<'a> {
     /// The name of the request's source.
     pub source: &'a str,
     /// The request's number.
     pub request: u64,
-    /// Whether it was on the drive; otherwise it waited.
+    /// Whether the request was on the drive; otherwise it waited.
     pub is_on_drive: bool,
-    /// When it began and ended, in ns from the first event.
+    /// The start and the end of the period, in ns from the first event.
     pub ns: (u64, u64),
 }
 
 impl RunRecord {
-    /// Returns what the requests of the longest busy interval did, in order of their numbers; none
-    /// without such an interval.
+    /// Returns the periods of the requests in the longest busy interval, in order of their numbers;
+    /// empty without such an interval.
     pub fn spans(&self) -> Vec<Span<'_>> {
         let Some(interval) = &self.longest_busy_interval else { return Vec::new() };
         let ways = Ways::of(interval);
@@ -55,14 +55,14 @@ impl RunRecord {
 #[derive(Debug)]
 pub(crate) struct Ways {
     pub(crate) requests: BTreeMap<u64, Way>,
-    /// When each batch was dispatched.
+    /// The dispatch time of each batch, by the batch's number.
     pub(crate) batches: BTreeMap<Option<u64>, u64>,
     pub(crate) begin: u64,
     pub(crate) end: u64,
 }
 
 impl Ways {
-    /// Follows the requests of an interval.
+    /// Derives the times of requests and batches from an interval's events.
     pub(crate) fn of(interval: &BusyIntervalRecord) -> Self {
         let mut requests: BTreeMap<u64, Way> = BTreeMap::new();
         let mut batches = BTreeMap::new();
@@ -82,12 +82,13 @@ impl Ways {
         let begin = interval.events.first().map_or(interval.begin_ns, |event| event.at_ns);
         let begin = begin.min(interval.begin_ns);
         let last = interval.events.last().map_or(interval.end_ns, |event| event.at_ns);
-        // If its last events are left out, an interval is drawn up to the last event that is left.
+        // If the last events were left out of the file, the interval is drawn up to the last event
+        // in it.
         let end = if interval.events_left_out > 0 { last } else { interval.end_ns };
         Self { requests, batches, begin, end: end.max(begin) }
     }
 
-    /// Returns the row of each source that has requests here.
+    /// Returns the row of each source that has requests in the interval.
     pub(crate) fn rows(&self) -> BTreeMap<u32, u64> {
         let mut shown: Vec<u32> = self.requests.values().map(|way| way.source).collect();
         shown.sort_unstable();

@@ -15,7 +15,7 @@ pub(super) struct LoadReport<'a> {
     name: &'a str,
     #[serde(flatten)]
     volume: VolumeReport,
-    /// The response times of its requests.
+    /// The response times of the load's requests.
     #[serde(flatten)]
     response: ResponseTimes,
     #[serde(skip)]

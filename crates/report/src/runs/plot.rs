@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plots of a run in a terminal: how many jobs took at most a given time, throughput, misses and
-//! tokens over time, and the longest busy interval.
+//! The plots of a run in a terminal: the distribution of response times; throughput, misses and
+//! tokens over time; and the longest busy interval.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,13 @@ use crate::plot::{Axis, Chart, bar};
 use crate::result::{BusyIntervalRecord, OverTimeRecord, RunRecord, SourceRecord, Ways};
 use tidegate_model::Duration;
 
-/// The fewest and the most columns of a timeline, including the names of its rows.
+/// The smallest and the largest number of columns of a timeline, including the names of its rows.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
-/// The most rows of a timeline, and the most letters of a name.
+/// The largest number of rows of a timeline, and the largest number of letters of a name.
 const ROWS_MAX: usize = 24;
 const LETTERS: usize = 16;
-/// The fewest columns for each batch: a timeline without room for all shows only the first batches.
+/// The smallest number of columns per batch. A timeline without room for all batches shows only the
+/// first ones.
 const COLUMNS_PER_BATCH: usize = 5;
 
 /// One percent, in the unit of the vertical axis.
@@ -39,7 +40,7 @@ pub fn write_plots(runs: &[RunRecord], page: &mut Page) {
     }
 }
 
-/// The most letters of a row's title.
+/// The largest number of letters of a row's title.
 const TITLE: usize = 30;
 
 /// Writes a row for each chart over time.
@@ -63,7 +64,7 @@ fn over_time(run: &RunRecord, charts: &[Chart], page: &mut Page) {
     }
 }
 
-/// Returns the mean height of a chart's values in each cell.
+/// Returns a row of bars: the mean of a chart's values in each cell.
 fn row_of(chart: &Chart, cells: usize) -> String {
     let mut sums = vec![(0_u128, 0_u128); cells];
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
@@ -86,7 +87,7 @@ fn highest(chart: &Chart) -> String {
     format!("{}.{} {}", highest / size, highest % size * 10 / size, chart.y.unit)
 }
 
-/// Returns the chart of the real-time jobs of all tasks together.
+/// Returns the chart of the response times of all tasks together.
 fn distribution(run: &RunRecord) -> Chart {
     let mut counts = BTreeMap::new();
     for source in run.sources.iter().filter(|source| !source.is_best_effort) {
@@ -114,12 +115,12 @@ fn distribution(run: &RunRecord) -> Chart {
     )
 }
 
-/// The stretch of time that fits into the columns.
+/// The part of the interval that fits into the columns.
 struct Strip {
     begin: u64,
     end: u64,
     columns: usize,
-    /// The most batches that are dispatched in it.
+    /// The largest number of batches that are dispatched in this part.
     batches: usize,
 }
 
@@ -145,8 +146,8 @@ impl Strip {
         row.into_iter().collect()
     }
 
-    /// Returns the row of a source: when its requests waited, and when they were on the drive. A
-    /// request on the drive hides those that wait.
+    /// Returns the row of a source, which shows when its requests waited and when they were on the
+    /// drive. A request on the drive hides waiting ones.
     fn row(&self, ways: &Ways, source: u32) -> String {
         let mut row = vec![' '; self.columns];
         for way in ways.requests.values().filter(|way| way.source == source) {

@@ -31,7 +31,7 @@ impl Drive for Failing {
     }
 }
 
-/// Goal: failed jobs miss no deadline, but make the answer no, and are shown.
+/// Goal: failed jobs miss no deadline, but make the answer negative, and are shown.
 #[test]
 fn failed_jobs_make_the_answer_no_and_are_shown() {
     let text = "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [1_000_000]\n\

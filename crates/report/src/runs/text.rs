@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs of several policies side by side, as text.
+//! The text for runs of several policies side by side.
 
 use tidegate_host::RunEnd;
 use tidegate_model::DispatchMode;
@@ -10,7 +10,7 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::page::{Page, Table, Tone};
 
-/// Writes all policies side by side: their verdicts, a table of tasks, then one of throughput.
+/// Writes all policies side by side: their verdicts, a table of tasks, then a table of throughput.
 pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
     for result in results {
         page.labelled_as(&result.policy, &result.answer, Some(result.verdict.tone()));
@@ -72,7 +72,8 @@ fn write_tasks(results: &[&PolicyReport<'_>], page: &mut Page) {
     }
 }
 
-/// Writes the order of best effort, which is the same for all policies that have one.
+/// Writes the order in which best effort is served, which is the same for all policies that have
+/// one.
 fn write_order(results: &[&PolicyReport<'_>], page: &mut Page) {
     let order_of = |result: &&&PolicyReport<'_>| {
         figures::best_effort_order(result.workload, result.assessment.policy)
@@ -85,10 +86,11 @@ fn write_order(results: &[&PolicyReport<'_>], page: &mut Page) {
     }
 }
 
-/// The column of failed jobs, if any; dropped jobs follow, and misses come after both.
+/// The index of the column of failed jobs, if it is shown; the columns of dropped jobs and of
+/// misses follow.
 pub(super) const FAILED_COLUMN: usize = 2;
 
-/// The optional columns.
+/// Which optional columns are shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
     pub(super) failed: bool,
@@ -126,13 +128,13 @@ fn entry_tone(same: &[TaskReport<'_>]) -> Option<Tone> {
     }
 }
 
-/// Returns the row of an entry: jobs and misses are summed; the times are taken from the task with
-/// the longest response.
+/// Returns the row of an entry: jobs and misses are summed, and the times are those of the task
+/// with the longest response.
 pub(super) fn entry_row(same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
     let (first, last) = (&same[0], &same[same.len() - 1]);
     let worst =
         |task: &&TaskReport<'_>| (task.response.response_ns_max, task.response.response_ns_p99);
-    // Among tasks with equally long responses, the first.
+    // If several tasks have equally long responses, the first one is used.
     let slowest = same.iter().rev().max_by_key(worst).unwrap_or(first);
     let (name, of) = match same.len() {
         1 => (first.name.to_owned(), String::new()),
@@ -193,7 +195,7 @@ fn batches(result: &PolicyReport<'_>) -> String {
 }
 
 impl PolicyReport<'_> {
-    /// Returns remarks on facts that the tables do not show.
+    /// Returns remarks about facts that the tables do not show.
     fn remarks(&self) -> Vec<(&'static str, String)> {
         let mut remarks = Vec::new();
         match self.run_end {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rate at which best effort got tokens in a run, in one line.
+//! The rate at which best effort received tokens in a run, in one line.
 
 use tidegate_host::OverTime;
 use tidegate_model::parameters::{BestEffortRate, TokenRate, TokenUnit};
@@ -7,10 +7,10 @@ use tidegate_model::{Duration, Workload};
 
 use crate::figures;
 
-/// The least device time that `rate = "reserve"` leaves best effort, of a second.
+/// The smallest device time per second that `rate = "reserve"` leaves for best effort.
 const LEFT_MIN: Duration = Duration::from_ms(10);
 
-/// Says how many tokens best effort got; `None` if tokens did not limit it.
+/// States how many tokens best effort received; `None` if tokens did not limit it.
 pub(super) fn sentence(workload: &Workload, over_time: &OverTime) -> Option<String> {
     let rates = || over_time.token_rate().iter().flatten();
     let last = rates().next_back()?;
@@ -32,7 +32,7 @@ const STARVED: &str = ", the least that `rate = \"reserve\"` leaves it: without 
                        reserve the longest time of their requests; state the drive's throughput as \
                        `capacity` in [policy.token-bucket]";
 
-/// Returns whether the tasks' reservations left best effort nothing but its least share.
+/// Returns whether the tasks' reservations left best effort only its smallest share.
 fn is_starved(workload: &Workload, rate: TokenRate) -> bool {
     let is_reserved = match workload.parameters.token_bucket.rate {
         BestEffortRate::Reserve { capacity } => capacity.is_none(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The verdict of one policy's run, and the answer that several give together.
+//! The verdict on one policy's run, and the overall answer for several.
 //!
-//! Policies that promise every deadline decide, because a comparison expects a baseline to miss
-//! some. If no policy promises anything, all decide.
+//! Policies that promise every deadline determine the answer, because in a comparison a baseline is
+//! expected to miss some. If no policy promises anything, all determine it.
 
 use serde::Serialize;
 use tidegate_host::RunEnd;
@@ -12,14 +12,14 @@ use super::PolicyReport;
 use crate::figures;
 use crate::page::{Answer, Tone};
 
-/// The verdict of a run about a policy, the best first.
+/// The verdict on a run under one policy, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RunVerdict {
-    /// Every deadline was kept, and every bound that was promised.
+    /// Every deadline and every promised bound was kept.
     Kept,
     /// Every deadline was kept, but a response exceeded its bound because the drive or the host
-    /// took longer than the proof says.
+    /// took longer than the proof assumes.
     Exceeded,
     /// The run stopped before its planned end.
     Incomplete,
@@ -32,7 +32,7 @@ pub(crate) enum RunVerdict {
 }
 
 impl RunVerdict {
-    /// Returns the word that starts a line.
+    /// Returns the word with which the verdict's line begins.
     const fn word(self) -> &'static str {
         match self {
             Self::Kept => "KEPT",
@@ -80,7 +80,7 @@ impl PolicyReport<'_> {
         self.tasks.iter().map(|task| task.jobs).sum()
     }
 
-    /// Returns what happened to the deadlines: `kept all 134 deadlines`.
+    /// Describes the outcome for the deadlines: `kept all 134 deadlines`.
     fn deadlines(&self) -> String {
         let (misses, jobs) = (figures::thousands(self.misses()), figures::thousands(self.jobs()));
         let is_interrupted = self.is_interrupted();
@@ -135,7 +135,7 @@ impl PolicyReport<'_> {
         };
         let deadlines = self.deadlines();
         let said = match self.verdict() {
-            // The word is the verb of the sentence.
+            // The verdict's word is the verb of the sentence.
             RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Missed => {
                 let (verb, rest) = deadlines.split_once(' ').unwrap_or((&deadlines, ""));
                 format!("{} {rest}", verb.to_uppercase())
@@ -148,14 +148,14 @@ impl PolicyReport<'_> {
     }
 }
 
-/// Returns the results that decide.
+/// Returns the results that determine the answer.
 pub(crate) fn deciding<'r, 'w>(results: &[&'r PolicyReport<'w>]) -> Vec<&'r PolicyReport<'w>> {
     let promised = results.iter().copied().filter(|result| result.is_promised);
     let promised: Vec<_> = promised.collect();
     if promised.is_empty() { results.to_vec() } else { promised }
 }
 
-/// Returns the premises of a workload, with the doubts of the proofs on which the results rest; the
+/// Returns the premises of a workload, with the doubts of the proofs on which the results rely. The
 /// workload's own doubts are included only if nothing is proved.
 pub(crate) fn premises(workload: &Premises, results: &[&PolicyReport<'_>]) -> Premises {
     let is_doubt = |premise: &&Premise| premise.weight() == Weight::Weak;
@@ -165,8 +165,8 @@ pub(crate) fn premises(workload: &Premises, results: &[&PolicyReport<'_>]) -> Pr
     of_workload.chain(proofs.filter(is_doubt)).cloned().collect()
 }
 
-/// Returns the worst verdict of the deciding results; an interruption of any run counts as
-/// [`RunVerdict::Incomplete`].
+/// Returns the worst verdict of the results that determine the answer; an interruption of any run
+/// counts as [`RunVerdict::Incomplete`].
 fn worst(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> RunVerdict {
     let cut = (!is_whole(results, not_run)).then_some(RunVerdict::Incomplete);
     let verdicts = deciding(results).into_iter().map(PolicyReport::verdict);
@@ -182,8 +182,8 @@ pub(crate) fn is_kept(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> 
     worst(results, not_run) <= RunVerdict::Exceeded
 }
 
-/// Returns the answer of all results together; `not_run` names policies without a result because
-/// of an interruption.
+/// Returns the overall answer; `not_run` names policies that have no result because of an
+/// interruption.
 pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> Answer {
     let worst = worst(results, not_run);
     let deciding = deciding(results);

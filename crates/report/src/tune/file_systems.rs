@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The file systems on a disk, and what is known of requests there.
+//! The file systems on a disk, and whether requests are known to keep their bounds on them.
 
 use serde::Serialize;
 use tidegate_tune::{Experience, FileSystem};
@@ -11,7 +11,8 @@ use crate::page::{Answer, Page, Tone, printable};
 pub struct FileSystemReport<'a> {
     device: &'a str,
     kind: &'a str,
-    /// Whether requests kept their bounds where it was examined; `None` if it was not.
+    /// Whether requests kept their bounds on this kind of file system; `None` if it was not
+    /// examined.
     has_kept_bounds: Option<bool>,
 }
 
@@ -25,7 +26,7 @@ impl<'a> FileSystemReport<'a> {
         Self { device: &found.device, kind: &found.kind, has_kept_bounds }
     }
 
-    /// Reports these file systems.
+    /// Makes a report on each of these file systems.
     pub fn all(found: &'a [FileSystem]) -> Vec<Self> {
         found.iter().map(Self::of).collect()
     }
@@ -34,7 +35,7 @@ impl<'a> FileSystemReport<'a> {
         self.has_kept_bounds == Some(false)
     }
 
-    /// Returns a good answer, or a doubtful one if a file system was seen to break bounds.
+    /// Returns a good answer, or a doubtful one if a file system is known to break bounds.
     pub(crate) fn doubt(all: &[Self], text: String) -> Answer {
         match all.iter().find(|it| it.is_doubtful()) {
             None => Answer::good(text),
@@ -42,7 +43,7 @@ impl<'a> FileSystemReport<'a> {
         }
     }
 
-    /// Writes the file systems that no bound is known to hold on.
+    /// Writes the file systems on which no bound is known to hold.
     pub(crate) fn write_all(page: &mut Page, all: &[Self]) {
         for Self { device, kind, has_kept_bounds } in all {
             let name = format!("{kind} on {device}");

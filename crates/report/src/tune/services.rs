@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The services of a workload as they run.
+//! The services of a workload in their current state.
 
 use serde::Serialize;
 use tidegate_tune::Running;
@@ -7,13 +7,13 @@ use tidegate_tune::Running;
 use super::Extent;
 use crate::figures::count;
 
-/// A service of the workload as it runs.
+/// A service of the workload in its current state.
 #[derive(Debug, Serialize)]
 pub(super) struct ServiceReport<'a> {
     pub(super) unit: &'a str,
     pub(super) class: &'static str,
     threads: usize,
-    /// The number of threads in another class.
+    /// The number of the service's threads in another class.
     other_class: usize,
 }
 

@@ -9,7 +9,7 @@ use super::{write_drift, write_undone};
 use crate::figures::count;
 use crate::page::{Answer, Page, Report, printable};
 
-/// Whether a disk still has its settings.
+/// States whether a disk still has its settings.
 #[derive(Debug, Serialize)]
 pub struct TuneStatusReport<'a> {
     device: &'a str,
@@ -17,26 +17,26 @@ pub struct TuneStatusReport<'a> {
     drift: &'a [Drift],
     /// The reasons for which the disk would be refused now.
     refusals: Vec<String>,
-    /// The programs outside of the workload with threads in the real-time class.
+    /// The programs outside the workload that have threads in the real-time class.
     strangers: &'a [Stranger],
     file_systems: Vec<FileSystemReport<'a>>,
 }
 
-/// How a tuned disk differs from what its proof assumes.
+/// The differences between a tuned disk and the assumptions of its proof.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TunedState {
-    /// The differences from its record.
+    /// The differences between the disk and its record.
     pub drift: Vec<Drift>,
-    /// The reasons for which it would be refused now.
+    /// The reasons for which the disk would be refused now.
     pub refusals: Vec<Refusal>,
-    /// The programs outside of the workload with threads in the real-time class.
+    /// The programs outside the workload that have threads in the real-time class.
     pub strangers: Vec<Stranger>,
     /// The file systems on the disk.
     pub file_systems: Vec<FileSystem>,
 }
 
 impl<'a> TuneStatusReport<'a> {
-    /// Reports the state of a disk; `None` if it is not tuned.
+    /// Reports the state of a disk; `state` is `None` if the disk is not tuned.
     pub fn of(device: &'a str, state: Option<&'a TunedState>) -> Self {
         let (drift, strangers) =
             state.map_or((&[][..], &[][..]), |state| (&*state.drift, &*state.strangers));
@@ -47,7 +47,7 @@ impl<'a> TuneStatusReport<'a> {
     }
 
     /// Returns whether the disk is tuned, nothing differs, and nothing would be refused. Real-time
-    /// threads of others do not count: only `watch` sees whether they use the disk.
+    /// threads of other programs do not count, because only `watch` sees whether they use the disk.
     pub fn is_kept(&self) -> bool {
         self.is_tuned && self.drift.is_empty() && self.refusals.is_empty()
     }
@@ -101,7 +101,7 @@ pub struct TuneUndoReport<'a> {
 }
 
 impl<'a> TuneUndoReport<'a> {
-    /// Reports an undo.
+    /// Reports the effect of an undo.
     pub fn of(device: &'a str, undone: Undone) -> Self {
         Self { device, undone }
     }

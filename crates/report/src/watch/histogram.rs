@@ -10,21 +10,22 @@ use crate::figures::{count, thousands};
 use crate::page::{Page, Tone, printable};
 use crate::plot::bar;
 
-/// The edges of a decade in hundredths of its start: about a twelfth root of 10 apart.
+/// The edges of a decade in hundredths of its start; consecutive edges differ by a factor of about
+/// the twelfth root of 10.
 const EDGES: [u64; 12] = [100, 121, 147, 178, 215, 261, 316, 383, 464, 562, 681, 825];
-/// The numbers of edges that a cell spans, the finest first.
+/// The numbers of edges that a cell can span, the finest first.
 const SPANS: [usize; 6] = [1, 2, 3, 4, 6, 12];
-/// The fewest and the most columns of a row.
+/// The smallest and the largest number of columns of a row.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
-/// The most letters of a name.
+/// The largest number of letters of a name.
 const LETTERS: usize = 20;
 
-/// A row of bars.
+/// A row of bars, for an entry or a source.
 struct Row<'a> {
     name: String,
     responses: &'a Distribution,
     bound: Option<Duration>,
-    /// The responses above the bound.
+    /// The number of responses above the bound.
     exceeded: u64,
     tone: Option<Tone>,
 }
@@ -36,18 +37,18 @@ impl Row<'_> {
     }
 }
 
-/// The cells of all rows.
+/// The cells into which all rows are divided.
 struct Cells {
-    /// The edge at which the first cell begins, counted from 1 ns: the beginning of a decade.
+    /// The edge at which the first cell begins, counted from 1 ns; always the start of a decade.
     first: usize,
     count: usize,
-    /// The edges that a cell spans.
+    /// The number of edges that a cell spans.
     span: usize,
 }
 
 impl Cells {
-    /// Returns the finest cells that hold these times, and bounds with a cell on either side, and
-    /// that fit into a number of columns.
+    /// Returns the finest cells that contain these times, and the bounds with a cell on either
+    /// side, within `columns` columns.
     fn of(times: &[Duration], bounds: &[Duration], columns: usize) -> Option<Self> {
         let edges = times.iter().map(|&time| edge_of(time));
         let (lowest, highest) = (edges.clone().min()?, edges.max()?);
@@ -66,7 +67,7 @@ impl Cells {
         (edge_of(time) - self.first) / self.span
     }
 
-    /// Returns the label of each decade that begins in a cell, at its cell.
+    /// Returns the axis: the label of each decade, at the cell in which the decade begins.
     fn axis(&self) -> String {
         let mut line = String::new();
         let decade = EDGES.len();
@@ -83,12 +84,13 @@ impl Cells {
         line
     }
 
-    /// Returns the bars of a row. Responses within the bound are on the left of its mark and the
-    /// others on the right, at most a cell from their place.
+    /// Returns the bars of a row. Responses within the bound are to the left of its mark and all
+    /// others to the right, at most one cell from their true position.
     fn bars(&self, row: &Row<'_>) -> String {
         let mut counts = vec![0_u64; self.count];
         let mark = row.bound.map(|bound| self.place(bound));
-        // Steps are rounded up: their times alone do not say which responses are within the bound.
+        // Steps are rounded up, so their times alone do not tell which responses are within the
+        // bound.
         let mut within = row.responses.count().saturating_sub(row.exceeded);
         for (time, count) in row.responses.steps() {
             let place = self.place(time);
@@ -109,7 +111,7 @@ impl Cells {
     }
 }
 
-/// Returns the number of the last edge that a time reaches.
+/// Returns the index of the last edge that a time reaches.
 fn edge_of(time: Duration) -> usize {
     let ns = u128::from(time.ns().max(1));
     let decade = ns.ilog10();
@@ -118,7 +120,7 @@ fn edge_of(time: Duration) -> usize {
     decade as usize * EDGES.len() + reached - 1
 }
 
-/// Returns the text of ten to this power nanoseconds.
+/// Formats ten to the power `power` nanoseconds.
 fn decade_label(power: usize) -> String {
     const UNITS: [&str; 3] = ["ns", "us", "ms"];
     match UNITS.get(power / 3) {
@@ -155,7 +157,7 @@ impl WatchReport<'_> {
         }
     }
 
-    /// Returns the rows: entries, then sources in their order.
+    /// Returns the rows: entries, then sources, each in their order.
     fn rows(&self) -> Vec<Row<'_>> {
         let entries = self.entries.iter().map(|entry| Row {
             name: printable(entry.name),
@@ -187,7 +189,8 @@ mod tests {
 
     use super::*;
 
-    /// Goal: a cell holds the times from its edge up to the next one, also at a decade's ends.
+    /// Goal: a cell contains the times from its edge up to the next one, also at the ends of a
+    /// decade.
     #[test]
     fn times_fall_between_edges() {
         let ms = |us| Duration::from_us(us);
@@ -209,9 +212,9 @@ mod tests {
         assert!(Cells::of(&[], &[], 10).is_none());
     }
 
-    /// Goal: the mark of the bound is always there, with every response within it on the left and
-    /// every other one on the right. Method: the bound as the lowest and as the highest time, and
-    /// responses that round up to more than the bound.
+    /// Goal: the mark of the bound is always shown, with every response within the bound to its
+    /// left and every other one to its right. Method: the bound as the lowest and as the highest
+    /// time, and responses that round up to more than the bound.
     #[test]
     fn a_bound_divides_the_responses_of_a_row() {
         let bound = Duration::from_ns(10_003_001);

@@ -9,7 +9,7 @@ use crate::figures::{count, ms_ceil, thousands};
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, Table, printable};
 
-/// What was learnt of the programs that use a disk.
+/// The workload of the programs that use a disk, as learnt by a watch.
 #[derive(Debug, Serialize)]
 pub struct LearnReport<'a> {
     device: &'a str,
@@ -17,7 +17,7 @@ pub struct LearnReport<'a> {
     duration_ns: Ns,
     lost_events: u64,
     sources: Vec<LearntReport<'a>>,
-    /// The command that proves the file.
+    /// The command that proves the learnt file.
     to_do: String,
 }
 
@@ -29,7 +29,7 @@ struct LearntReport<'a> {
     requests: u64,
     size_bytes_max: u64,
     place: &'static str,
-    /// `None` for a source without a period.
+    /// The period; `None` for a source without one.
     period_ns: Option<Ns>,
     jitter_ns: Option<Ns>,
     jobs: Option<usize>,
@@ -39,7 +39,8 @@ struct LearntReport<'a> {
 }
 
 impl<'a> LearnReport<'a> {
-    /// Reports what was learnt of a device and written to a file; `to_do` is the next command.
+    /// Reports the workload that was learnt from a device and written to a file; `to_do` is the
+    /// next command.
     pub fn of(
         (device, file): (&'a str, &'a str),
         (duration, lost_events): (Duration, u64),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The notes of a watch: what programs and the disk did beyond the proof, and what weakens the
-//! report.
+//! The notes of a watch: behaviour of programs and the disk that the proof does not cover, and
+//! doubts about the report.
 
 use super::text::requests;
 use super::{EntryReport, OnDeviceReport, SourceReport, UndeclaredReport, WatchReport};
 use crate::figures::{bound, ms_ceil, thousands};
 use crate::page::{Note, printable};
 
-/// The most sources whose failed requests have notes.
+/// The largest number of sources that have notes about their failed requests.
 const FAILED_MAX: usize = 20;
 
 impl WatchReport<'_> {
@@ -20,7 +20,7 @@ impl WatchReport<'_> {
             let text = format!("{} of further sources", requests(self.undeclared_others));
             notes.push(Note::bad("Undeclared", text));
         }
-        // Those of entries are also among the entries' faults.
+        // The failed requests of entries are also among the entries' faults.
         let failed = self.sources.iter().filter(|it| it.failed > 0).take(FAILED_MAX);
         notes.extend(failed.map(SourceReport::failure));
         notes.extend(self.settings());
@@ -50,7 +50,7 @@ impl WatchReport<'_> {
         (!names.is_empty()).then(|| Note::bad("Settings", text()))
     }
 
-    /// Returns what the watch did not see, or knows only in part.
+    /// Returns notes on requests that the watch did not see, or knows only in part.
     fn left_out(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.lost_events > 0 {
@@ -90,7 +90,7 @@ impl WatchReport<'_> {
 }
 
 impl EntryReport<'_> {
-    /// Returns how the programs differ from the entry.
+    /// Describes how the programs differ from the entry.
     fn faults(&self) -> Vec<String> {
         let name = printable(self.name);
         let (asks, class) = if self.is_task {

@@ -9,8 +9,9 @@ use crate::ns::Ns;
 use crate::page::printable;
 use crate::runs::ResponseTimes;
 
-/// The classes of response times that are not empty: the upper limit of each, `None` for the last
-/// possible one, and the number of requests above the limit of the class below it.
+/// The histogram classes of response times that are not empty. Each has its upper limit (`None` for
+/// the last possible class) and the number of requests that are above the previous class's limit
+/// and within its own.
 type Counts = Vec<(Option<Ns>, u64)>;
 
 fn counts(counts: &ResponseCounts) -> Counts {
@@ -18,7 +19,7 @@ fn counts(counts: &ResponseCounts) -> Counts {
     filled.map(|(limit, count)| (Ns::of(limit), count)).collect()
 }
 
-/// An entry of the workload.
+/// The observed requests of an entry of the workload.
 #[derive(Debug, Serialize)]
 pub(super) struct EntryReport<'a> {
     pub(super) name: &'a str,
@@ -30,7 +31,7 @@ pub(super) struct EntryReport<'a> {
     pub(super) response_ns_counts: Counts,
     pub(super) bound_ns: Option<Ns>,
     pub(super) exceeded: u64,
-    /// The exceeding requests that are not complete.
+    /// The number of requests that are incomplete and have already exceeded the bound.
     pub(super) waiting: u64,
     pub(super) waiting_ns_max: Option<Ns>,
     pub(super) failed: u64,
@@ -42,12 +43,12 @@ pub(super) struct EntryReport<'a> {
     pub(super) responses: &'a Distribution,
 }
 
-/// A source of requests.
+/// The observed requests of a source.
 #[derive(Debug, Serialize)]
 pub(super) struct SourceReport<'a> {
     pub(super) name: &'a str,
     pub(super) unit: Option<&'a str>,
-    /// `None` if several processes share the row.
+    /// The process's id; `None` if several processes share the row.
     pub(super) pid: Option<u32>,
     pub(super) class: &'static str,
     pub(super) reads: u64,
@@ -86,7 +87,8 @@ impl<'a> EntryReport<'a> {
         }
     }
 
-    /// Returns whether one of its requests is complete, or has waited for longer than its bound.
+    /// Returns whether a request of the entry has completed, or has waited for longer than its
+    /// bound.
     pub(super) const fn is_seen(&self) -> bool {
         self.requests + self.waiting > 0
     }

@@ -8,9 +8,9 @@ use crate::figures::{bound, count, thousands};
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, Table, Tone, printable};
 
-/// The most sources in a table; the JSON object has all.
+/// The largest number of sources in a table; the JSON object contains all.
 pub(super) const SOURCES_MAX: usize = 20;
-/// The most faults in the first line.
+/// The largest number of faults in the first line.
 const BROKEN_MAX: usize = 2;
 
 impl Report for WatchReport<'_> {
@@ -74,7 +74,7 @@ impl WatchReport<'_> {
         }
     }
 
-    /// Returns what the watch did not see.
+    /// Returns the tasks and requests that the watch did not see, in words.
     fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
         if self.lost_events > 0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Curves: measures over an axis, distributions, and lists over time.
+//! Draws curves: measures over an axis, distributions, and lists over time.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ struct Content<'a> {
     y_unit: &'a str,
 }
 
-/// Returns the chart of the figure's curves.
+/// Makes the chart of the figure's curves.
 pub(super) fn chart(file: &FigureFile, rows: &[Row]) -> Result<Chart, String> {
     let Content { curves, label, x_unit, y_unit } = Content::of(file, rows)?;
     let (x, y) = (Scale::of(x_unit)?, Scale::of(y_unit)?);
@@ -123,7 +123,7 @@ fn cdf(cell: &Cell) -> Option<Points> {
     Some(points)
 }
 
-/// Returns the values of a list at the ends of its slices.
+/// Returns the values of a list over time, each at the end of its time slice.
 fn series(cell: &Cell, slice: f64) -> Option<Points> {
     let Cell::List(values) = cell else { return None };
     let values = values.iter().enumerate();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Heat maps: a measure over two axes, darker where it is higher.
+//! Draws heat maps: a measure over two axes, darker where it is higher.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::row::Row;
 const LIGHTEST: f64 = 60.0;
 const DARKEST: f64 = 900.0;
 
-/// The most columns in which texts have room.
+/// The largest number of columns whose cells have room for text.
 const COLUMNS_MAX: usize = 20;
 
-/// Returns a panel for each measure and each combination of the other axes; all have the same tones.
+/// Returns a panel for each measure and each combination of the other axes; all use the same tones.
 pub(super) fn charts(file: &FigureFile, rows: &[Row]) -> Result<Vec<Chart>, String> {
     let unit = Unit::named(&file.y_unit)?;
     let (x, down) =

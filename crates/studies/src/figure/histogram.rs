@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Histograms: the share of response times in each of many equal stretches.
+//! Draws histograms: the share of response times in each of many bars of equal width.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::{labelled, pairs, titled};
 use crate::file::FigureFile;
 use crate::row::Row;
 
-/// The stretches between two ticks. Recorded times have three digits, so ten stretches to a round
-/// number do not split the times that share one.
+/// The number of bars between two ticks. Recorded times have three digits, so with ten bars per
+/// round number each recorded time falls into one bar.
 const STRETCHES: u64 = 10;
 
 /// Returns a panel for each point and measure; all have the same axes.
@@ -56,7 +56,7 @@ fn outline(shares: &BTreeMap<u64, u64>, width: u64) -> Vec<(u64, u64)> {
     let bars = bars.flat_map(|(first, last)| *first..=*last);
     bars.flat_map(|bar| {
         let share = shares.get(&bar).copied().unwrap_or(0);
-        // The last bar of a time near `u64::MAX` ends there.
+        // Near `u64::MAX`, the last bar ends at `u64::MAX`.
         [(bar * width, share), (bar.saturating_add(1).saturating_mul(width), share)]
     })
     .collect()

@@ -5,10 +5,10 @@ use tidegate_report::plot;
 
 use crate::published::Unit;
 
-/// Parts of a share that are drawn as one unit.
+/// The number of units in a chart for a share of 1.
 const PARTS: f64 = 1e9;
 
-/// How values become whole numbers.
+/// How values become the whole numbers of a chart.
 pub(super) struct Scale {
     unit: Unit,
     factor: f64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schedules: which thread executed, or where each request was, over time.
+//! Draws schedules: which thread executed, or where each request was, over time.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::cell::Cell;
 use crate::file::FigureFile;
 use crate::row::Row;
 
-/// The part of a row, in hundredths, that is left free on each side of a bar.
+/// The gap on each side of a bar, in hundredths of a row.
 const GAP: u64 = 12;
 
-/// The height of a row.
+/// The height of a row in the chart's units.
 const ROW: u64 = 100;
 
-/// A bar: the row's name, the state, and the time. Bars with the same number share a row.
+/// A bar: the row's name, the state and the time. Bars with the same name and number share a row.
 struct Bar<'a> {
     name: &'a str,
     state: &'a str,
@@ -79,8 +79,8 @@ fn chart(title: String, bars: &[Bar<'_>], scale: &Scale, x: Axis) -> Chart {
     Chart { title, x, y, curves: Vec::new(), points: Vec::new(), layers }
 }
 
-/// Returns the row of each name and number: the names in order of their first bar, and as few rows
-/// for each name as its bars need.
+/// Assigns a row to each name and number: names in the order of their first bar, and the fewest
+/// rows for each name in which its bars do not overlap.
 fn rows<'a>(bars: &[Bar<'a>]) -> BTreeMap<(&'a str, i64), usize> {
     let mut names: Vec<&str> = Vec::new();
     let mut extents: BTreeMap<(&str, i64), (f64, f64)> = BTreeMap::new();

@@ -22,7 +22,7 @@ struct Listed {
 }
 
 impl StudyList {
-    /// Lists them.
+    /// Makes a list of these studies.
     pub fn of(studies: &[Study]) -> Self {
         let listed = |study: &Study| Listed {
             name: study.name.clone(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The proof for a workload: verdict, bounds, and what the proof chose.
+//! The source `check`, which proves a workload: verdict, bounds, and the values that the proof
+//! chose.
 
 use serde::Deserialize;
 use tidegate_analysis::{Answer, Assessment, BoundName, assess};
@@ -34,7 +35,7 @@ impl Parameters {
 }
 
 impl Measures for Proof {
-    /// A time is the longest of all tasks; it is `None` if a task lacks this bound.
+    /// A time is the maximum over all tasks; it is `None` if a task lacks this bound.
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let Self(proof) = self;
         let longest = |of: &dyn Fn(usize) -> Option<Duration>| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The proof for a processor.
+//! The source `cpu-check`, which proves a processor's workload.
 
 use serde::Deserialize;
 use tidegate_cpu_analysis::{CpuAnswer, CpuAssessment, CpuThreadAssessment, assess};
@@ -13,7 +13,7 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The workload file beside the study, a template.
+    /// The path of the workload file beside the study, a template.
     workload: String,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Proof {
     assessment: CpuAssessment,
 }
 
-/// Reads the processor's part of a workload file beside the study.
+/// Reads the processor's part of a workload file that is beside the study.
 pub(super) fn processor(
     file: &str,
     point: &Point,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated processor: responses of tasks and work, and what its servers take.
+//! The source `cpu-sim`, which simulates a processor: response times of tasks and work, and the
+//! time that its servers use.
 
 use std::sync::atomic::AtomicBool;
 
@@ -22,15 +23,15 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The workload file beside the study, a template.
+    /// The path of the workload file beside the study, a template.
     workload: String,
     duration: Duration,
     #[serde(default = "one")]
     seed: u64,
-    /// The first intervals of execution that are kept of each server.
+    /// The number of intervals of execution that are recorded for each server.
     #[serde(default)]
     stretches: usize,
-    /// Until when the schedule is kept.
+    /// The time up to which the schedule is recorded.
     #[serde(default)]
     schedule: Duration,
 }
@@ -167,7 +168,7 @@ impl CpuObserver for Stretches {
     fn executed(&mut self, thread: Thread, from: Time, to: Time, in_budget: bool) {
         let Thread::Server(index) = thread else { return };
         let stretches = &mut self.of_servers[index];
-        // One more than wanted, so that the last wanted one is whole.
+        // One interval more than wanted is recorded, so that the last wanted one is complete.
         let has_room = stretches.len() <= self.most;
         match stretches.last_mut() {
             _ if !in_budget => (),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bounds on a task's demand for the processor in a window.
+//! The source of bounds on a task's demand for the processor in a window.
 
 use serde::Deserialize;
 use tidegate_cpu_analysis::{DemandBound, Source};
@@ -9,7 +9,7 @@ use tidegate_stats::float;
 use super::{Measures, unknown};
 use crate::cell::Cell;
 
-/// The parameters, which are all that the measures need.
+/// The parameters, from which the measures follow directly.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures of a drive file: the disk's geometry, and the values that equations derive from it.
+//! The source of figures of a drive file: the disk's geometry, and the values that equations derive
+//! from it.
 
 use serde::Deserialize;
 use tidegate_commands::NamedDrive;
@@ -17,12 +18,12 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// A built-in drive.
+    /// The name of a built-in drive.
     drive: String,
-    /// The size of requests, for tables and transfers.
+    /// The size of requests in the measures of tables and transfers.
     #[serde(default = "default_size")]
     size: Bytes,
-    /// The number of requests at once, for tables.
+    /// The number of concurrent requests in the measures of tables.
     #[serde(default = "one")]
     requests: usize,
 }
@@ -41,7 +42,7 @@ pub(super) struct Drive {
     parameters: Parameters,
 }
 
-/// A hard disk's parts.
+/// The figures of a hard disk's parts.
 struct Disk<'a> {
     mechanics: &'a Mechanics,
     layout: Layout,
@@ -57,7 +58,8 @@ impl Parameters {
 }
 
 impl Drive {
-    /// Returns the mean rate of equal amounts read at eleven places, spread evenly over the disk.
+    /// Returns the mean transfer rate over eleven places, spread evenly over the disk, with equal
+    /// amounts read at each.
     fn mean_rate(&self) -> Result<f64, String> {
         let sectors = self.file.mechanics.as_ref().map_or(0, |it| it.sectors);
         let percents = (0..=10_u64).map(|tenth| (tenth * 10).min(99));
@@ -118,7 +120,7 @@ impl<'a> Disk<'a> {
         let zones = layout.zones();
         let per_track = || zones.iter().map(|zone| u64::from(zone.sectors_per_track));
         let cylinders = mechanics.cylinders;
-        // Tracks that hold data.
+        // The numbers of tracks that hold data, per zone.
         let tracks = zones.iter().map(|zone| zone.sectors.div_ceil(zone.sectors_per_track.into()));
         let tracks: u64 = tracks.sum();
         let density = |zone: &ZoneFacts| Density {

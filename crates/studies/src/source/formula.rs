@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Expressions over the axes: what a publication computes by hand, for comparison with our code.
+//! The source of expressions over the axes: numbers that a publication computes by hand, for
+//! comparison with our code.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use super::{Measures, unknown};
 use crate::cell::Cell;
 
-/// The values by name; templates are filled in already.
+/// The expressions' values by name; templates have already been filled in.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A workload file bound to a drive, with the changes that a study makes to either.
+//! A workload file bound to a drive, with the study's changes to both.
 
 use serde::Deserialize;
 use tidegate_commands::{Changes, DriveChoice, Input, NamedDrive, parse};
@@ -11,30 +11,30 @@ use crate::axes::Point;
 /// The parameters of every source that reads a workload.
 #[derive(Debug, Deserialize)]
 pub(super) struct Bound {
-    /// The workload file beside the study, a template.
+    /// The path of the workload file beside the study, a template.
     workload: String,
-    /// The policy; by default the file's.
+    /// The policy, instead of the file's.
     #[serde(default)]
     policy: Option<String>,
-    /// A drive in place of the file's.
+    /// The drive, instead of the file's.
     #[serde(default)]
     drive: Option<String>,
-    /// Keys of that drive's file with other values.
+    /// Keys of the drive file with other values.
     #[serde(default)]
     drive_changes: toml::Table,
-    /// Keys that are left out of it, with dots between tables.
+    /// Keys to leave out of the drive file, with dots between tables.
     #[serde(default)]
     drive_without: Vec<String>,
-    /// The kind of simulated drive; by default the drive's own.
+    /// The kind of simulated drive, instead of the drive's own.
     #[serde(default)]
     model: Option<String>,
-    /// The largest batch, z.
+    /// The largest batch, z, instead of the file's.
     #[serde(default)]
     batch: Option<u32>,
 }
 
 impl Bound {
-    /// Reads the workload and its drive; `unknown` holds the parameters that the source does not
+    /// Reads the workload and its drive; `unknown` contains parameters that the source does not
     /// have.
     pub(super) fn read(
         &self,
@@ -91,7 +91,7 @@ impl Bound {
     }
 }
 
-/// Gives `table` the values of `changes`, table by table.
+/// Assigns the values of `changes` to `table`, recursively for nested tables.
 fn merge(table: &mut toml::Table, changes: &toml::Table) {
     for (key, change) in changes {
         match (table.get_mut(key), change) {

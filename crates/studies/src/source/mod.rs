@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sources of numbers: each computes the measures of one point.
+//! The sources of numbers; each computes the measures of one point.
 
 mod check;
 mod cpu_check;
@@ -30,7 +30,7 @@ use crate::row::Row;
 use crate::study::Study;
 use crate::template;
 
-/// Why a point has no measures.
+/// The reason why a point has no measures.
 #[derive(Debug, Clone)]
 pub(crate) enum Failed {
     /// The work was interrupted.
@@ -39,11 +39,11 @@ pub(crate) enum Failed {
     Fault(String),
 }
 
-/// The surroundings of a source, besides its parameters.
+/// The context of a source, besides its parameters.
 pub(crate) struct Surroundings<'a> {
-    /// The study, for the files beside it.
+    /// The study, which provides the files beside it.
     pub(crate) study: &'a Study,
-    /// Set when the work is interrupted.
+    /// Whether the work is interrupted.
     pub(crate) cancelled: &'a AtomicBool,
 }
 
@@ -65,7 +65,7 @@ enum Source {
     Demand(demand::Parameters),
     /// The figures of a drive file.
     Drive(drive::Parameters),
-    /// A simulated drive, measured.
+    /// The measurement of a simulated drive.
     Profile(profile::Parameters),
     /// A result file beside the study.
     Result(recorded::Parameters),
@@ -75,9 +75,9 @@ enum Source {
     Formula(formula::Parameters),
 }
 
-/// Where a source's measures come from: `None` for a measure that this point does not have.
+/// The measures of a source's result; `None` for a measure that this point does not have.
 trait Measures {
-    /// Returns the measure of this name.
+    /// Returns the measure called `name`.
     ///
     /// # Errors
     /// If the source has no such measure.
@@ -139,15 +139,15 @@ impl Failed {
 }
 
 impl Surroundings<'_> {
-    /// Returns the text of a file beside the study, filled in at a point, and the name that faults
-    /// show.
+    /// Returns the path and the text of a file beside the study, with templates filled in at a
+    /// point. Faults name the path.
     fn text(&self, file: &str, point: &Point) -> Result<(PathBuf, String), Failed> {
         let filled = template::text(self.file(file)?, point);
         let filled = filled.map_err(|error| Failed::Fault(format!("{file}: {error}")))?;
         Ok((Path::new(&self.study.name).join(file), filled))
     }
 
-    /// Returns the text of a file beside the study as it is.
+    /// Returns the text of a file beside the study, unchanged.
     fn file(&self, file: &str) -> Result<&str, Failed> {
         let text = self.study.texts.get(file).map(String::as_str);
         let name = &self.study.name;
@@ -155,7 +155,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// Returns the fault of a name that a source does not know.
+/// Returns the fault for a measure that a source does not have.
 fn unknown(name: &str, known: &str) -> String {
     format!("there is no measure `{name}`; the source has {known}")
 }

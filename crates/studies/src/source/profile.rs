@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive measured as `tidegate profile` does it: the longest batches, and estimates of
-//! longer ones.
+//! The source that measures a simulated drive as `tidegate profile` does: the longest batches, and
+//! estimates of longer ones.
 
 use serde::Deserialize;
 use tidegate_commands::NamedDrive;
@@ -18,19 +18,19 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// A built-in drive.
+    /// The name of a built-in drive.
     drive: String,
     /// The kind of simulated drive.
     #[serde(default)]
     model: Option<String>,
     size: Bytes,
-    /// The largest batch; the measures are of batches of this size.
+    /// The largest batch in requests; the measures apply to batches of this size.
     requests: u32,
-    /// The samples of each size of batch.
+    /// The number of samples per batch size.
     samples: u32,
     #[serde(default = "one")]
     seed: u64,
-    /// The estimates are of the time that one batch in so many exceeds.
+    /// The estimates give the time that one batch in `one_in` exceeds.
     one_in: u32,
 }
 
@@ -84,7 +84,7 @@ impl Measures for Measured {
 }
 
 impl Measured {
-    /// Returns the estimate of one law; `None` if the samples do not follow it.
+    /// Returns the estimate by one distribution law; `None` if the samples do not follow it.
     fn level(&self, of: impl Fn(&Tails) -> Tail) -> Option<Cell> {
         let tails = self.profile.findings.iter().find_map(|it| it.tail.as_ref())?;
         match of(tails) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A result file beside the study, such as that of a run on a device.
+//! The source that reads a result file beside the study, for example that of a run on a device.
 
 use serde::Deserialize;
 use tidegate_report::{ResultCommand, ResultFile, RunRecord, SourceRecord};
@@ -12,9 +12,9 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The result file beside the study, which is no template.
+    /// The path of the result file beside the study, which is not a template.
     file: String,
-    /// The policy of the run; needed if the file has several.
+    /// The policy whose run is read; required if the file has several runs.
     #[serde(default)]
     policy: Option<String>,
 }
@@ -27,7 +27,7 @@ impl Parameters {
         let file = ResultFile::read(surroundings.file(&self.file)?);
         let file = file.map_err(|fault| Failed::Fault(format!("{}: {fault}", self.file)))?;
         if file.command == ResultCommand::Watch {
-            // Its requests stand under the declared sources and again under the programs.
+            // A watch lists its requests twice: under the declared sources and under the programs.
             return Err(Failed::Fault(format!(
                 "{} is of a watch, which no study reads",
                 self.file
@@ -46,8 +46,8 @@ impl Parameters {
 }
 
 impl Measures for Recorded {
-    /// Measures are `MEASURE` of all tasks, or `NAME.MEASURE`, where `NAME` is `tasks`, `loads`, or
-    /// the name of a task or a load.
+    /// A measure is `MEASURE` for all tasks together, or `NAME.MEASURE`, where `NAME` is `tasks`,
+    /// `loads`, or the name of a task or a load.
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let (source, measure) = name.split_once('.').unwrap_or(("tasks", name));
         let is_of = |it: &&SourceRecord| match source {

@@ -5,7 +5,7 @@ use tidegate_stats::Distribution;
 
 use crate::cell::Cell;
 
-/// Response times, by their steps.
+/// Response times as histogram steps.
 pub(super) struct Responses {
     /// Pairs in rising order: a time in ns, and the number of response times above the previous
     /// pair's time and at most this one.
@@ -20,7 +20,7 @@ pub(super) const KNOWN: &str =
     "response_ns_min, _mean, _max, _p50, _p999 or another quantile, response_ns_steps";
 
 impl Responses {
-    /// Takes these distributions together.
+    /// Combines these distributions.
     pub(super) fn of<'a>(all: impl Iterator<Item = &'a Distribution> + Clone) -> Self {
         let steps = all.clone().flat_map(Distribution::steps);
         let steps = steps.map(|(time, count)| (time.ns(), count)).collect();
@@ -35,8 +35,8 @@ impl Responses {
         }
     }
 
-    /// Takes recorded steps; the shortest and the mean time are those of the steps, which are
-    /// rounded up.
+    /// Combines recorded steps. The shortest and the mean time are computed from the steps, which
+    /// are rounded up.
     pub(super) fn of_steps(mut steps: Vec<(u64, u64)>) -> Self {
         steps.sort_unstable();
         Self {
@@ -47,7 +47,7 @@ impl Responses {
         }
     }
 
-    /// Returns the measure of this name: `Err` if there is none.
+    /// Returns the measure called `name`.
     pub(super) fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let which = name.strip_prefix("response_ns_").ok_or_else(|| super::unknown(name, KNOWN))?;
         Ok(match which {
@@ -82,7 +82,7 @@ impl Responses {
     }
 }
 
-/// Returns the share of a quantile: 999,000 for `p999`.
+/// Converts a quantile's name to parts per million: 999,000 for `p999`.
 fn ppm(name: &str) -> Option<u32> {
     let digits = name.strip_prefix('p').filter(|it| (1..=6).contains(&it.len()))?;
     let number: u32 = digits.parse().ok()?;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The number of samples needed so that, with a given confidence, at least one exceeds a quantile.
+//! The source of the number of samples needed so that, with a given confidence, at least one
+//! exceeds a quantile.
 
 use serde::Deserialize;
 use tidegate_stats::confidence::samples_needed;
@@ -7,7 +8,7 @@ use tidegate_stats::confidence::samples_needed;
 use super::{Measures, unknown};
 use crate::cell::Cell;
 
-/// The parameters, which are all that the measure needs.
+/// The parameters, from which the measure follows directly.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schedules as lists of bars: the row, the state, begin and end in ns, and a number; bars with the
-//! same number are of one request.
+//! Schedules as lists of bars. A bar has a row, a state, start and end in ns, and a number; bars
+//! with the same number belong to one request.
 
 use tidegate_cpu_model::CpuWorkload;
 use tidegate_cpu_sim::{CpuObserver, Thread};
@@ -9,7 +9,7 @@ use tidegate_report::RunRecord;
 
 use crate::cell::Cell;
 
-/// Returns what the requests of a run's longest busy interval did.
+/// Returns the schedule of the requests in a run's longest busy interval.
 pub(super) fn of_record(record: &RunRecord) -> Cell {
     let spans = record.spans().into_iter();
     let bar = |span: tidegate_report::Span<'_>| {
@@ -24,7 +24,7 @@ fn bar(row: &str, state: &str, ns: (u64, u64), number: u64) -> Cell {
     Cell::List(vec![text(row), text(state), Cell::of(ns.0), Cell::of(ns.1), Cell::of(number)])
 }
 
-/// Records which thread executes when, up to a time.
+/// Records which thread executes at which time, up to a limit.
 pub(super) struct Executions {
     until: Duration,
     all: Vec<(Thread, bool, Time, Time)>,
@@ -35,7 +35,7 @@ impl Executions {
         Self { until, all: Vec::new() }
     }
 
-    /// Returns the schedule, the thread of the highest priority first.
+    /// Returns the schedule, starting with the thread of the highest priority.
     pub(super) fn listed(&self, workload: &CpuWorkload) -> Cell {
         let tasks = workload.tasks.iter().zip(0..);
         let tasks = tasks.map(|(it, index)| (it.priority, it.name.as_str(), Thread::Task(index)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sequential reads from a given place of a simulated disk, one at a time. No workload says where a
-//! sequential source begins.
+//! Measures sequential reads from a given place of a simulated disk, one at a time. A workload
+//! cannot state where a sequential source begins.
 
 use tidegate_drive::Drive;
 use tidegate_model::{Bytes, Class, DriveFile, DriveKind, Lba, Op, Request, RequestId, Time};
@@ -9,10 +9,10 @@ use tidegate_stats::float;
 /// The number of timed reads.
 const READS: u64 = 400;
 
-/// Returns the bytes per second of reads of this size from `first` on.
+/// Returns the throughput, in bytes per second, of reads of this size from sector `first` on.
 ///
 /// # Errors
-/// If the drive has no parts.
+/// If the drive file has no mechanics.
 pub(super) fn rate(file: &DriveFile, size: Bytes, first: u64) -> Result<f64, String> {
     let drive = tidegate_drive::from_parts(DriveKind::Mechanical, file, 1);
     let mut drive = drive.map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A policy on a simulated drive: response times, misses and throughput.
+//! The source that runs a policy on a simulated drive: response times, misses and throughput.
 
 use std::sync::atomic::Ordering;
 
@@ -23,17 +23,17 @@ use crate::source::input::Bound;
 pub(super) struct Parameters {
     #[serde(flatten)]
     input: Bound,
-    /// The jobs of each task; the alternative is `duration`.
+    /// The number of jobs of each task; alternatively, `duration` gives the run's length.
     #[serde(default)]
     jobs: Option<u64>,
     #[serde(default)]
     duration: Option<Duration>,
     #[serde(default = "one")]
     seed: u64,
-    /// Tasks that the policy treats as best effort.
+    /// The names of tasks that the policy treats as best effort.
     #[serde(default)]
     best_effort_tasks: Vec<String>,
-    /// The length of a slice, for throughput over time.
+    /// The length of a time slice, for throughput over time.
     #[serde(default)]
     slice: Option<Duration>,
     #[serde(flatten)]
@@ -86,7 +86,7 @@ impl Parameters {
     }
 }
 
-/// Gives a task, or all tasks of an entry with `count`, the class best effort.
+/// Assigns the class best effort to a task, or to all tasks of an entry with `count`.
 fn reclassify(input: &mut Input, name: &str) -> Result<(), Failed> {
     let mut tasks = input.workload.tasks.iter_mut().filter(|task| task.name == name);
     let task = tasks.next().ok_or_else(|| Failed::Fault(format!("there is no task `{name}`")))?;
@@ -95,8 +95,8 @@ fn reclassify(input: &mut Input, name: &str) -> Result<(), Failed> {
 }
 
 impl Measures for Simulation {
-    /// Measures are `MEASURE` of all tasks, or of all loads if there is no task, or `NAME.MEASURE`,
-    /// where `NAME` is `tasks`, `loads`, or the name of a task or a load.
+    /// A measure is `MEASURE` for all tasks together (for all loads if there is no task), or
+    /// `NAME.MEASURE`, where `NAME` is `tasks`, `loads`, or the name of a task or a load.
     fn get(&self, name: &str) -> Result<Option<Cell>, String> {
         let (source, measure) = name.split_once('.').unwrap_or(("", name));
         match measure {
@@ -109,7 +109,7 @@ impl Measures for Simulation {
 }
 
 impl Simulation {
-    /// Returns the index of a task or load, tasks first.
+    /// Returns the index of a task or load; tasks come first.
     fn index(&self, name: &str) -> Result<usize, String> {
         let metrics = &self.run.metrics;
         let mut all = metrics.tasks().iter().chain(metrics.loads());

@@ -7,17 +7,17 @@ use tidegate_stats::float;
 
 use crate::cell::Cell;
 
-/// Completed bytes of each source in each slice of time.
+/// The number of completed bytes of each source in each time slice.
 #[derive(Debug)]
 pub(super) struct Slices {
     length: Duration,
-    /// Index: slice, then source.
+    /// Indexed by slice, then by source.
     bytes: Vec<Vec<u64>>,
     sources: usize,
 }
 
 impl Slices {
-    /// Counts in slices of this length.
+    /// Makes counters for slices of this length.
     ///
     /// # Errors
     /// If the length is zero.
@@ -28,7 +28,8 @@ impl Slices {
         Ok(Self { length, bytes: Vec::new(), sources })
     }
 
-    /// Returns the bytes per second of a source in each slice except the last, which is cut short.
+    /// Returns a source's throughput in bytes per second for each slice except the last, which is
+    /// cut short.
     pub(super) fn rates(&self, source: usize) -> Cell {
         let seconds = float::of(self.length.ns()) / 1e9;
         let whole = self.bytes.split_last().map_or(&[][..], |(_, whole)| whole);

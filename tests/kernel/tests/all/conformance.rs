@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the kernel decides as the policies do. Method: random streams of events, including broken
-//! contracts, late devices and cancellations.
+//! Goal: the kernel makes the same decisions as the Rust policies. Method: random streams of
+//! events, including broken contracts, late devices and cancellations.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const THREADS: usize = 4;
 /// The number of streams, with about 600 decisions each.
 const STREAMS: u64 = 10_000;
 
-/// Returns the score of one random stream.
+/// Runs one random stream; returns its score.
 fn duel(library: Library, seed: u64) -> Score {
     let (name, plan) = random::plan(seed);
     let rust = tidegate_policy::build(name, &plan, None).expect("nothing unknown is needed");
@@ -55,7 +55,7 @@ fn kernel_decides_as_the_policies_do() {
     assert!(scores.len() == 4 && total > 1_000_000, "too few decisions: {total}");
 }
 
-/// Returns the numbered faults that no stream shows.
+/// Returns the faults in this list that no stream reveals.
 fn missed(objects: &Objects, faults: &[(usize, Fault)]) -> Vec<Fault> {
     let is_missed = |&&(number, fault): &&(usize, Fault)| {
         let found = find_difference(objects.load_faulty(number, &fault), STREAMS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the kernel refuses a plan that its policies cannot follow, with the reason. Method: a plan
-//! that it takes, changed in one figure each.
+//! that the kernel accepts, with one value changed at a time.
 
 use tidegate_kernel::kernel_policy::KernelPolicy;
 use tidegate_kernel::library::Objects;
@@ -22,7 +22,8 @@ fn plan() -> Plan {
     Plan { best_effort_fill: 2, ..Plan::of(&workload) }
 }
 
-/// A change that makes the plan wrong, a policy that cannot follow it, and the kernel's reason.
+/// A change that invalidates the plan, a policy that cannot follow the changed plan, and the
+/// kernel's reason.
 type Case = (PolicyName, fn(&mut Plan), &'static str);
 
 const CASES: [Case; 10] = [
@@ -78,8 +79,8 @@ fn a_wrong_plan_is_refused_with_its_reason() {
     }
 }
 
-/// Goal: the kernel knows the plans under which best effort may wait for ever. Method: all tasks
-/// pause and the device is idle; a best-effort request is sent under every other plan.
+/// Goal: the kernel identifies the plans under which best effort can wait forever. Method: all
+/// tasks pause and the device is idle; under every other plan, a best-effort request is sent.
 #[test]
 fn a_plan_that_starves_best_effort_is_known() {
     let Some(objects) = Objects::compile() else { return println!("skipped: cc is not installed") };

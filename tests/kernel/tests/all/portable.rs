@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the decisions also link into a 32-bit kernel, which has no 64-bit division. Method: compile
-//! them for 32 bits without a library, and look at the functions that they call.
+//! Goal: the decisions also link into a 32-bit kernel, which has no 64-bit division. Method:
+//! compile them for 32 bits without a library, and check the functions that they call.
 
 use std::path::Path;
 use std::process::Command;
 
 use tidegate_kernel::library::{KERNEL, SOURCES};
 
-/// Functions that a compiler may always call.
+/// Functions to which a compiler can always emit calls.
 const PROVIDED: [&str; 4] = ["memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"];
 
-/// Compiles for 32 bits; `false` if the compiler does not know how.
+/// Compiles a source for 32 bits; `false` if the compiler cannot.
 fn compile(source: &Path, object: &Path) -> bool {
     let mut command = Command::new("cc");
     command.args(["-m32", "-std=gnu11", "-O2", "-ffreestanding", "-Wall", "-Werror", "-c"]);
     command.arg(source).arg("-o").arg(object).output().is_ok_and(|done| done.status.success())
 }
 
-/// Returns the functions that no source defines.
+/// Returns the functions that an object calls and no source defines.
 fn undefined(object: &Path) -> Vec<String> {
     let listed = Command::new("nm").args(["-u", "-j"]).arg(object).output().expect("nm starts");
     let names = String::from_utf8(listed.stdout).expect("names are ASCII");

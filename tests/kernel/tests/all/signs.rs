@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the kernel finds the task of a bio by the rule that `attach` states. Method: random signs
-//! and bios, few enough that signs often clash, and wrong signs one by one.
+//! and bios, few enough that signs often clash; and wrong signs one at a time.
 
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -13,7 +13,7 @@ const SKIPPED: &str = "skipped: cc is not installed";
 const STREAMS: u64 = 100_000;
 const NO_LEVEL: u32 = 8;
 
-/// Names, some of which begin like others.
+/// Names of cgroups, some of which are prefixes of others.
 const NAMES: [&str; 4] = ["a", "ab", "b", "a.service"];
 
 fn path(random: &mut Pcg64Mcg) -> String {
@@ -35,7 +35,7 @@ fn sign(random: &mut Pcg64Mcg) -> CSign {
     }
 }
 
-/// Returns the same sign in Rust, and its level.
+/// Converts a sign to its Rust form; also returns its level.
 fn in_rust(sign: &CSign) -> (Sign, Option<u32>) {
     match sign {
         CSign::Level(level) => (Sign::Level, Some(*level)),
@@ -57,7 +57,7 @@ fn is_refused(signs: &[(Sign, Option<u32>)]) -> bool {
     })
 }
 
-/// Returns whether both agree on the signs of this seed and on a bio.
+/// Returns whether the kernel and the Rust rule agree on the signs for this seed and on a bio.
 fn agree(library: Library, seed: u64) -> Result<(), String> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let count = random.random_range(0..6);

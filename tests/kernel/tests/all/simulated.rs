@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the kernel decides as the policies do on the events of simulated workloads. Method: both
-//! decide in simulations of mechanical disks, with the plans that the analysis makes.
+//! Goal: the kernel makes the same decisions as the Rust policies on the events of simulated
+//! workloads. Method: both decide in simulations of mechanical disks, with the plans that the
+//! analysis makes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use tidegate_sim::{Length, SimParams, simulate};
 
 const DISKS: [&str; 2] = ["maxtor-atlas-10k-v", "nearline-7200"];
 
-/// Requests of one size, so that batches are not limited by cost.
+/// The requests have one size, so that cost does not limit batches.
 const SOURCES: [&str; 3] = [
     r#"
     [[task]]
@@ -65,7 +66,7 @@ const SOURCES: [&str; 3] = [
     "#,
 ];
 
-/// Both decide in a simulation of 60 s.
+/// Runs both in a simulation of 60 s; returns the score.
 fn duel(library: Library, disk: &str, workload: &Workload, policy: PolicyName) -> Score {
     let plan = assess(workload, policy).plan(workload);
     let rust = tidegate_policy::build(policy, &plan, None).expect("the disk has drain times");
@@ -83,7 +84,8 @@ fn duel(library: Library, disk: &str, workload: &Workload, policy: PolicyName) -
     score.take()
 }
 
-/// Returns the workload on this disk with every order of best effort, without and with tokens.
+/// Returns variants of the workload on this disk: every order of best effort, without and with
+/// tokens.
 fn variants(disk: &str, sources: &str) -> Vec<Workload> {
     let file = builtin::load(disk).expect("Tidegate includes it");
     let parsed = WorkloadFile::parse(&format!("drive = \"{disk}\"\n{sources}")).expect("valid");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: code that distinguishes policies, theorems, bounds, contracts, regulators, their facts,
 //! kinds and parts of drives, grades or premises matches them exhaustively, so that an addition
-//! stops the build there. `==`, `.eq(`, `matches!`, `if let`, `[A, B].contains(` and wildcards would
-//! silently decide for the addition, so they are allowed nowhere.
+//! stops the build there. `==`, `.eq(`, `matches!`, `if let`, `[A, B].contains(` and wildcards
+//! would silently decide for the addition, so they are not allowed anywhere.
 //!
 //! `clippy::wildcard_enum_match_arm` finds plain wildcards in the four crates that deny it. This
-//! test reads the source for the rest: comparisons, lists, wildcards in tuples, and every other
-//! crate. It relies on rustfmt's layout of the source.
+//! test searches the source for all other cases: comparisons, lists, wildcards in tuples, and every
+//! other crate. It relies on rustfmt's layout of the source.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ const DENYING: [&str; 4] = ["model", "policy", "analysis", "sim"];
 /// A line's number and its fault.
 type Fault = (usize, &'static str);
 
-/// Returns whether a text names a variant of one of the types.
+/// Returns whether a text names a variant of one of the checked types.
 fn names_variant(text: &str) -> bool {
     let starts_word = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
     let is_variant = |after: &str| {
@@ -51,7 +51,7 @@ fn names_variant(text: &str) -> bool {
 }
 
 /// Returns a line without its comment. A `//` in a string counts as a comment too, because lines
-/// that name these types hardly ever have one.
+/// that name the checked types hardly ever contain such a string.
 fn code(line: &str) -> &str {
     line.split_once("//").map_or(line, |(code, _)| code)
 }
@@ -123,8 +123,8 @@ fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
         .collect()
 }
 
-/// Returns whether a pattern has a wildcard at any depth, except as the content of a variant of
-/// these types or of an error.
+/// Returns whether a pattern has a wildcard at any depth, except as the content of a variant of the
+/// checked types or of an error.
 fn has_wildcard(pattern: &str) -> bool {
     let pattern = pattern.split(" if ").next().unwrap_or_default();
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -207,7 +207,7 @@ fn policies_are_told_apart_by_their_facts() {
     let mut all = Vec::new();
     for path in files {
         let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-        // Unit tests at the end of a file do not count: they are not part of the program.
+        // Unit tests at the end of a file are ignored, because they are not part of the program.
         let text = fs::read_to_string(&path).expect("a source file");
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         all.extend(faults(text).into_iter().map(|(line, what)| format!("{name}:{line}: {what}")));
@@ -225,7 +225,7 @@ fn wildcards_over_enums_are_denied_where_promises_are_made() {
     }
 }
 
-/// Canary: each of these would silently decide for a policy that is added later.
+/// Canary: each of these lines would silently decide for a policy that is added later.
 #[test]
 fn every_silent_answer_is_found() {
     for (text, expected) in [

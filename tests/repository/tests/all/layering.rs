@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: each crate imports only the crates that it may. Imports point downwards only. `policy`
-//! (the decisions) and `analysis` (the proofs) never depend on each other, nor do the processor's
-//! servers and its analysis, and `verify` does not depend on `analysis`, so that an error must be
-//! made twice to go unnoticed.
+//! Goal: each crate imports only the crates in its row of the table. Imports point only downwards.
+//! `policy` (the decisions) and `analysis` (the proofs) never depend on each other; neither do the
+//! processor's servers and its analysis; and `verify` does not depend on `analysis`. So an error
+//! goes unnoticed only if it is made twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand};
 
-/// Each crate of the workspace with the crates it may import, in its code and in its tests. After
-/// the shared rows come the disk's crates, the processor's, those that join them, front ends, and
-/// tests.
+/// Each crate of the workspace, with the crates that it may import, in its code and in its tests.
+/// The shared rows come first, then the disk's crates, the processor's, those that join both, front
+/// ends, and tests.
 #[rustfmt::skip]
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     // crate            may import
@@ -18,10 +18,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("stats",           &["model"]),
     ("metrics",         &["model", "stats"]),
     ("platform",        &["model"]),
-    // The disk.
+    // The disk's crates.
     ("policy",          &["model"]),
     ("analysis",        &["model"]),
-    // `verify` checks what `analysis` proves, so it imports nothing.
+    // `verify` checks the proofs of `analysis`, so it imports nothing.
     ("verify",          &[]),
     ("drive",           &["model"]),
     ("disksim",         &["model", "drive"]),
@@ -34,7 +34,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("tune",            &["model", "platform", "device"]),
     ("mapping",         &["model", "tune"]),
     ("watch",           &["model", "stats", "metrics", "device", "host"]),
-    // The processor.
+    // The processor's crates.
     ("cpu-model",       &["model"]),
     ("cpu-servers",     &["model", "cpu-model"]),
     ("cpu-analysis",    &["model", "cpu-model"]),
@@ -52,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
                           "cpu-model", "cpu-analysis", "cpu-sim", "report"]),
     ("studies",         &["model", "stats", "platform", "analysis", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "report", "commands"]),
-    // Front ends.
+    // The front ends.
     ("capi",            &["engine"]),
     ("python",          &["model", "policy", "drive", "host", "sim", "measure",
                           "cpu-model", "cpu-sim", "report", "commands"]),
@@ -75,7 +75,7 @@ const TESTS_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("kernel", &["analysis", "drive", "sim", "mapping"]),
 ];
 
-/// Crates that must not depend on each other in any way, tests included.
+/// Pairs of crates that must not depend on each other in any way, including their tests.
 const NEVER_MEET: [(&str, &str); 5] = [
     ("verify", "analysis"),
     ("policy", "analysis"),
@@ -92,7 +92,7 @@ struct Arrow {
     is_for_tests: bool,
 }
 
-/// Returns the crates of the workspace and the arrows between them.
+/// Returns the crates of the workspace and the dependencies between them.
 fn workspace() -> (BTreeSet<String>, BTreeSet<Arrow>) {
     let metadata = MetadataCommand::new()
         .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
@@ -116,7 +116,7 @@ fn workspace() -> (BTreeSet<String>, BTreeSet<Arrow>) {
     (packages.into_iter().map(short_name).collect(), arrows)
 }
 
-/// Returns `model` for `tidegate-model`; `tidegate` alone is the command line.
+/// Returns `model` for `tidegate-model`; the package `tidegate` is the command line.
 fn short_name(package: &str) -> String {
     match package.strip_prefix("tidegate") {
         Some("") => "cli".to_owned(),
@@ -158,7 +158,7 @@ fn faults(crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
     faults
 }
 
-/// Returns a path from one crate to another along arrows of any kind.
+/// Returns a path of dependencies of any kind from one crate to another.
 fn way(arrows: &BTreeSet<Arrow>, from: &str, to: &str) -> Option<Vec<String>> {
     let mut came_from: BTreeMap<String, String> = BTreeMap::new();
     let mut open = vec![from.to_owned()];
@@ -196,7 +196,7 @@ fn the_table_is_in_order() {
     }
 }
 
-/// Returns a workspace with every crate and every arrow of the table.
+/// Returns a workspace with every crate and every dependency of the table.
 fn full_workspace() -> (BTreeSet<String>, BTreeSet<Arrow>) {
     let crates = MAY_IMPORT.iter().map(|(name, _)| (*name).to_owned()).collect();
     let arrows = MAY_IMPORT.iter().flat_map(|(from, imports)| {
@@ -209,8 +209,8 @@ fn arrow(from: &str, to: &str, is_for_tests: bool) -> Arrow {
     Arrow { from: from.to_owned(), to: to.to_owned(), is_for_tests }
 }
 
-/// Canary: in a workspace with all arrows that the table allows and one more, the additional arrow
-/// is found and named.
+/// Canary: in a workspace with all dependencies that the table allows and one more, the additional
+/// one is found and named.
 #[test]
 fn forbidden_arrows_are_named() {
     let faults_with = |added: Arrow| {
@@ -235,7 +235,7 @@ fn forbidden_arrows_are_named() {
     );
 }
 
-/// Canary: a crate that is not in the table is found, and so is a row without a crate.
+/// Canary: a crate without a row in the table is found, and so is a row without a crate.
 #[test]
 fn crates_and_rows_without_each_other_are_named() {
     let (mut crates, arrows) = full_workspace();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: every link and every reference to the docs leads somewhere: links and anchors of README,
+//! Goal: every link and every reference to the docs has a target: links and anchors in README,
 //! CHANGELOG and docs; pages, sections and equations that code, scripts and settings name; the
 //! table of contents. Method: all files are read and compared. Each rule has a canary.
 
@@ -12,7 +12,7 @@ use tidegate_repository::references;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// The folder of this crate, whose tests contain faulty references for canaries.
+/// The folder of this crate, whose tests contain faulty references as canaries.
 const CANARIES: &str = "tests/repository/";
 
 /// Returns the pages among the files, by path.
@@ -34,7 +34,7 @@ fn joined(from: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// Returns the links that lead nowhere. `exists` returns whether a path is in the repository.
+/// Returns the links without a target. `exists` returns whether a path is in the repository.
 fn link_faults(pages: &BTreeMap<String, Page>, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let mut faults = Vec::new();
     for (path, page) in pages {
@@ -85,8 +85,8 @@ fn reference_faults(file: &SourceFile, pages: &BTreeMap<String, Page>) -> Vec<St
     faults
 }
 
-/// Returns the section numbers and equation tags of the theory that are not unique, and tags that
-/// do not begin with the number of their section.
+/// Returns the theory's section numbers and equation tags that are not unique, and the tags that do
+/// not begin with the number of their section.
 fn number_faults(pages: &BTreeMap<String, Page>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut seen = BTreeMap::new();

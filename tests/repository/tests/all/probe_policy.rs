@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a policy, a theorem, a bound, a contract or a regulator that is added to its enum and
-//! nowhere else stops the build wherever it matters, so that nothing is promised by default.
+//! Goal: a policy, a theorem, a bound, a contract or a regulator that is added only to its enum
+//! stops the build wherever it matters, so that nothing is promised by default.
 //!
 //! Method: the test copies the crates concerned into the target directory, adds a probe to one enum
-//! at a time, and reads in which files the compiler finds a match that is no longer exhaustive
-//! (E0004). The copy has a target directory of its own, which is kept from run to run.
+//! at a time, and records in which files the compiler finds a match that is no longer exhaustive
+//! (E0004). The copy has its own target directory, which is kept between runs.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crates that the copy needs, without their tests and the tests' dependencies.
+/// The crates that the copy needs, without their tests and the dependencies of these tests.
 const CRATES: [&str; 7] = ["model", "stats", "policy", "analysis", "drive", "host", "sim"];
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -22,7 +22,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Copies the crates as they are. Unchanged files keep their modification time, so that their
+    /// Copies the crates unchanged. Unchanged files keep their modification time, so that their
     /// compiled output is reused.
     fn new() -> Self {
         let copy = Self { root: Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe-policy") };
@@ -50,8 +50,8 @@ impl Copy {
         write(&path, &text.replace(anchor, &format!("{anchor}{new}")));
     }
 
-    /// Returns the files in which the compiler finds matches that are not exhaustive when it checks
-    /// a crate; none if the crate compiles. Any other error is a fault of the probe.
+    /// Returns the files in which the compiler, when it checks a crate, finds matches that are not
+    /// exhaustive; empty if the crate compiles. Any other error is a fault of the probe.
     fn open_matches(&self, name: &str) -> BTreeSet<String> {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let output = Command::new(cargo)
@@ -115,7 +115,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Returns a manifest from a section on.
+/// Returns the part of a manifest that begins with a section.
 fn section_after<'a>(manifest: &'a str, section: &str) -> &'a str {
     &manifest[manifest.find(section).expect("the section is there")..]
 }
@@ -149,7 +149,7 @@ const MATCH_OF_ROWS: &str =
     "// dispatch, the reason for no bound, conserved work, required knowledge of the drive.\n";
 
 /// Goal: an added name stops the build at its row, its builder and its checkers, in this order, and
-/// the rest compiles. Method: each stop is fixed before the next.
+/// all other code compiles. Method: each error is fixed before the next one appears.
 #[test]
 fn added_names_stop_the_build_wherever_they_count() {
     let copy = Copy::new();
@@ -167,7 +167,8 @@ fn added_names_stop_the_build_wherever_they_count() {
     copy.insert("crates/policy/src/build.rs", &format!("PolicyName::Fifo => {fifo},\n"), &build);
     copy.stops("policy", &[]);
     copy.stops("sim", &["checkers/promises.rs"]);
-    // Nothing there matches on the name, only on the theorem, which the row does not give.
+    // Nothing in `analysis` matches on the name, only on the theorem, which the new row does not
+    // state.
     copy.stops("analysis", &[]);
     let theorem = copy.root.join("crates/analysis/src/select.rs");
     assert!(!read(&theorem).contains("PolicyName::"), "theorems are chosen by the row alone");

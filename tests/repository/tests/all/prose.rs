@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the project's sentences and names follow the rules of `docs/reference/prose.md`, as far as
-//! a machine can tell. Method: patterns over docs, README, CHANGELOG, and the comments and texts of
-//! all Rust. Each rule has a canary.
+//! a machine can check. Method: patterns over docs, README, CHANGELOG, and the comments and texts
+//! of all Rust files. Each rule has a canary.
 
 use tidegate_repository::files::{self, SourceFile};
 use tidegate_repository::prose::faults;
@@ -13,7 +13,7 @@ fn is_below(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| path.starts_with(place))
 }
 
-/// Returns the files whose sentences count.
+/// Returns the files whose sentences are checked.
 fn written() -> Vec<SourceFile> {
     let mut files = files::all();
     files.retain(|file| file.has_extension(&["md", "rs"]) && !is_below(&file.path, QUOTES));
@@ -27,7 +27,7 @@ fn sentences_keep_the_rules() {
     assert!(found.is_empty(), "{} faults:\n  {}", found.len(), found.join("\n  "));
 }
 
-/// Returns the faults of a made-up file, without the advice and the sentences.
+/// Returns the faults of an invented file, without the advice and the sentences.
 fn faults_of(path: &str, text: &str) -> Vec<String> {
     let file = SourceFile::new(path, text);
     let cut = |fault: String| fault.split(": ").take(2).collect::<Vec<_>>().join(": ");

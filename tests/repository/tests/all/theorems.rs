@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the table of theorems of `docs/evidence/proofs.md` says what `make proof` checks: each row
-//! that claims a machine's check names a theorem whose assumptions `proofs/Theorems.v` prints, and
-//! each of those has a row; each attack that a row names is a test; each theorem that a page of the
+//! Goal: the table of theorems in `docs/evidence/proofs.md` agrees with `make proof`. Each row that
+//! claims a machine's check names a theorem whose assumptions `proofs/Theorems.v` prints, and each
+//! such theorem has a row; each attack that a row names is a test; each theorem that a page of the
 //! theory cites has a row. Method: the files are read and compared. Each rule has a canary.
 
 use std::collections::BTreeSet;
@@ -11,20 +11,20 @@ use tidegate_repository::files;
 const TABLE: &str = "docs/evidence/proofs.md";
 const THEOREMS: &str = "proofs/Theorems.v";
 
-/// A theorem of a file: `proofs/NAME.v` and its name there.
+/// A theorem: the path `proofs/NAME.v`, and the theorem's name in that file.
 type Theorem = (String, String);
 
-/// Returns the theorems whose assumptions the file prints.
+/// Returns the theorems whose assumptions this file prints.
 fn printed(theorems: &str) -> Vec<Theorem> {
     let names = theorems.lines().filter_map(|line| line.strip_prefix("Print Assumptions "));
     let words = names.filter_map(|rest| rest.split_whitespace().next());
     let paths = words.filter_map(|word| word.trim_end_matches('.').split_once('.'));
-    // A theorem inside a module of its file goes by its last name.
+    // A theorem inside a module of its file is listed by the last part of its name.
     let name = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
     paths.map(|(file, path)| (format!("proofs/{file}.v"), name(path))).collect()
 }
 
-/// Returns the cells of each row of the table of theorems, without its head.
+/// Returns the cells of each row of the table of theorems, without its header.
 fn rows(page: &str) -> Vec<Vec<String>> {
     let table = page.lines().skip_while(|line| !line.starts_with("| theorem |"));
     let rows = table.take_while(|line| line.starts_with('|')).skip(2);
@@ -51,8 +51,8 @@ fn cited(text: &str) -> Vec<Theorem> {
     theorems
 }
 
-/// Returns the disagreements of the table with the theorems that a machine checks and with the
-/// attacks that exist.
+/// Returns the differences between the table, the theorems that a machine checks, and the attacks
+/// that exist.
 fn faults(page: &str, theorems: &str, is_attack: impl Fn(&str) -> bool) -> Vec<String> {
     let mut faults = Vec::new();
     let printed = printed(theorems);

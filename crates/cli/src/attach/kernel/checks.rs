@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a disk or a workload cannot be attached by the kernel target, and what the target does not cover.
+//! The reasons why the kernel target cannot attach a disk or a workload, and the limits of its
+//! guarantee.
 
 use std::path::Path;
 
@@ -32,7 +33,7 @@ const BEYOND: &str = "a unit that sends more than its contract delays the others
 const BESIDE: &str =
     "requests that do not come through the mapping, for example to a partition of the disk";
 
-/// Returns why the verdict is no proof.
+/// Returns the reason why the verdict is not a proof; `None` if it is one.
 pub(super) fn unproved(assessment: &Assessment, path: &Path) -> Option<String> {
     match assessment.answer {
         Verdict::Proven => None,
@@ -50,7 +51,7 @@ pub(super) fn no_host(workload: &Workload) -> Option<String> {
     (workload.host.time().submit == Duration::ZERO).then(|| NO_HOST.to_owned())
 }
 
-/// Returns the reasons against a mapping on the disk, without those of [`users`].
+/// Returns the reasons against a mapping on the disk, except those that [`users`] returns.
 pub(super) fn in_the_way(
     disk: &Disk,
     demand: &Demand,
@@ -63,7 +64,7 @@ pub(super) fn in_the_way(
     reasons
 }
 
-/// Returns who uses the disk, each as a reason.
+/// Returns the users of the disk, each as a reason.
 pub(super) fn users(
     disk: &Disk,
     arguments: &AttachArguments,
@@ -75,7 +76,7 @@ pub(super) fn users(
     holders.iter().map(Obstacle::to_string).chain(user).collect()
 }
 
-/// Refuses a change that the next start would take back.
+/// Refuses a change that the next start would undo.
 pub(super) fn check_installed(
     disk: &Disk,
     arguments: &AttachArguments,
@@ -92,7 +93,7 @@ pub(super) fn check_installed(
     ))
 }
 
-/// Returns who uses the disk, other than its own mapping. `None` in a rehearsal.
+/// Returns a user of the disk other than its own mapping. `None` in a rehearsal.
 fn user(
     disk: &Disk,
     arguments: &AttachArguments,
@@ -106,11 +107,11 @@ fn user(
     let is_own = attached.is_some() && name_of_own(disk, &Mapping::uuid_of(disk)).is_some();
     let user =
         if is_own { in_use::of_device_at(&path) } else { in_use::of_device_or_elsewhere(&path) };
-    // Holders that sysfs shows are reported already.
+    // Holders that sysfs shows have already been reported.
     user.filter(|user| !(matches!(user, Use::Held { .. }) && (is_own || is_held)))
 }
 
-/// Returns the disk's path in the table; for an installation, a permanent one.
+/// Returns the disk's path for the mapping's table; an installation needs a permanent path.
 pub(super) fn path(disk: &Disk, arguments: &AttachArguments) -> Option<String> {
     if arguments.change.install {
         return persistent_path(disk.root(), disk).filter(|_| NewFile::can_name(disk));
@@ -118,7 +119,7 @@ pub(super) fn path(disk: &Disk, arguments: &AttachArguments) -> Option<String> {
     Some(format!("/dev/{}", disk.name()))
 }
 
-/// Returns the reason against an installation for a disk that nothing names alone after a restart.
+/// Returns the reason against installing on a disk that has no unique name after a restart.
 pub(super) fn nameless(disk: &Disk) -> String {
     let name = disk.name();
     format!(
@@ -128,7 +129,7 @@ pub(super) fn nameless(disk: &Disk) -> String {
     )
 }
 
-/// Returns the name of the mapping. One that exists keeps its name.
+/// Returns the name of the mapping. An existing mapping keeps its name.
 pub(super) fn name(
     disk: &Disk,
     arguments: &AttachArguments,

@@ -61,7 +61,7 @@ mod first {
     pub(super) const FAILED: &str = r#"{"ok":false,"error":"what?","help":"write it so"}"#;
 }
 
-/// Reads a reply that must be one.
+/// Reads a reply, which must be a success.
 fn read_reply<T: DeserializeOwned>(line: &str) -> T {
     read(line).expect("readable").expect("a success")
 }

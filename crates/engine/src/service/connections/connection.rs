@@ -14,17 +14,17 @@ use super::super::offer::ExportId;
 use super::lane::Charge;
 use super::{Departures, Ended, HEAD_BYTES_MAX, Newcomer, SlotGuard};
 
-/// The memory for a connection's requests and small payloads. It is large enough for the bytes that
-/// a handshake has read beyond its end.
+/// The size in bytes of the memory for a connection's requests and small payloads. It is large
+/// enough for the bytes that were received after a handshake's end.
 pub(crate) const INPUT_BYTES: u64 = 32 << 10;
 
 /// A client's request that is carried out piece by piece; a small request is one piece.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     pub(super) request: Request,
-    /// The number of bytes of the pieces that were begun.
+    /// The number of bytes in the pieces that have been started.
     pub(super) begun: u64,
-    /// The number of bytes that are done.
+    /// The number of bytes that are complete.
     pub(super) done: u64,
 }
 
@@ -34,15 +34,15 @@ pub(super) struct Payload {
     pub(super) charge: Charge,
     pub(super) parts: Vec<CallPart>,
     pub(super) length: usize,
-    /// The part that is being filled, and the number of its bytes that are there.
+    /// The part that is being filled, and the number of bytes that it already has.
     pub(super) part: usize,
     pub(super) filled: usize,
 }
 
-/// The kind of the client's next bytes.
+/// The meaning of the client's next bytes.
 #[derive(Debug)]
 pub(super) enum Reading {
-    /// A request, while nothing else must be finished first.
+    /// A request header, while nothing else must be finished first.
     Header,
     /// The payload of a piece of the write in progress.
     Payload(Payload),
@@ -52,7 +52,7 @@ pub(super) enum Reading {
     SkipRefused { left: u64, refused: Refused },
 }
 
-/// The memory that the ring has for a receive operation.
+/// The memory of the receive operation that the ring holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Receiving {
     No,
@@ -64,9 +64,10 @@ pub(super) enum Receiving {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Open,
-    /// It sends the replies that are due, and is then closed.
+    /// The connection sends the replies that are due, and is then closed.
     Draining(Ended),
-    /// It sends nothing more, and is closed when the kernel and the store have finished.
+    /// The connection sends nothing more, and is closed when the kernel and the store have finished
+    /// with it.
     Broken(Ended),
 }
 
@@ -78,14 +79,14 @@ pub(super) enum Closed {
     Both,
 }
 
-/// A reply that the client does not have yet.
+/// A reply that the client has not received yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owed {
     pub(super) charge: Option<Charge>,
     /// When the contract allowed the request; `None` if its time is not counted.
     pub(super) eligible: Option<Time>,
     pub(super) is_within_contract: bool,
-    /// The connection's sum of blocked time when the reply was ready.
+    /// The connection's total blocked time at the instant when the reply was ready.
     pub(super) blocked: Duration,
 }
 
@@ -108,19 +109,20 @@ pub(super) struct Connection {
     pub(super) slot_guard: Box<dyn SlotGuard>,
     pub(super) departures: Arc<Departures>,
     pub(super) phase: Phase,
-    /// `None` while the ring has it.
+    /// `None` while the ring holds the buffer.
     pub(super) input: Option<IoBuffer>,
-    /// The bytes of the input that were not read yet.
+    /// The part of the input that has not been read yet.
     pub(super) unread: Range<usize>,
     pub(super) reading: Reading,
     pub(super) receiving: Receiving,
-    /// The large request in progress; nothing else is begun meanwhile.
+    /// The large request in progress; no other request is started meanwhile.
     pub(super) large: Option<Progress>,
-    /// Whether a piece of the large request is with the store.
+    /// Whether the store is executing a piece of the large request.
     pub(super) is_piece_out: bool,
-    /// Whether it waits for room.
+    /// Whether the connection waits for room.
     pub(super) is_waiting: bool,
-    /// Whether its next request is large and waits for the replies to the earlier ones.
+    /// Whether the connection's next request is large and waits for the replies to earlier
+    /// requests.
     pub(super) is_holding: bool,
     /// The number of requests without a reply.
     pub(super) outstanding: usize,
@@ -128,16 +130,18 @@ pub(super) struct Connection {
     /// The message that is being sent.
     pub(super) sending: Option<Transmission>,
     pub(super) spare: Option<Outgoing>,
-    /// How long the client's socket had no room for replies, in total.
+    /// The total time during which the client's socket had no room for replies.
     pub(super) blocked: Duration,
-    /// The instant since which the client leaves no room.
+    /// The start of the current period without room in the client's socket; `None` if there is
+    /// room.
     pub(super) blocked_since: Option<Time>,
-    /// The instant since which the connection waits for the client alone: the client has not sent
-    /// all of a request, or not taken all of a reply. `None` while the client owes nothing; each
-    /// progress resets it.
+    /// The instant since which the connection has been waiting only for the client, which has not
+    /// sent all of a request or not taken all of a reply. `None` while the client owes nothing;
+    /// each progress resets it.
     pub(super) owed_since: Option<Time>,
     closed: Closed,
-    /// Whether it is in the list of connections to read, and in the list of those to flush.
+    /// Whether the connection is in the list of connections to read, and whether it is in the list
+    /// of connections to flush.
     pub(super) is_to_read: bool,
     pub(super) is_to_flush: bool,
 }
@@ -147,9 +151,10 @@ pub(super) struct Connection {
 pub(super) struct Transmission {
     pub(super) owed: Vec<Owed>,
     pub(super) pace: Pace,
-    /// When it was handed to the ring.
+    /// The time at which the message was handed to the ring.
     pub(super) since: Time,
-    /// The message that the ring returned and could not send whole; `None` while the ring has it.
+    /// The message that the ring returned because it could not send all of it; `None` while the
+    /// ring holds it.
     pub(super) unsent: Option<Box<Message>>,
 }
 
@@ -189,7 +194,7 @@ impl Connection {
         }
     }
 
-    /// Breaks the connection; the first reason stands.
+    /// Breaks the connection, and keeps the first reason.
     pub(super) fn break_off(&mut self, ended: Ended) {
         if !matches!(self.phase, Phase::Broken(_)) {
             self.phase = Phase::Broken(ended);
@@ -203,11 +208,11 @@ impl Connection {
         }
         self.closed = how;
         let how = if how == Closed::Both { Shutdown::Both } else { Shutdown::Read };
-        // A socket that its client closed cannot be shut down, which has the same effect.
+        // Shutting down a socket that its client has closed fails, with the same effect.
         let _ = shutdown(&self.socket, how);
     }
 
-    /// Returns the bytes that were received and not read.
+    /// Returns the bytes that were received but not read.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.input {
             Some(input) => &input.bytes()[self.unread.clone()],
@@ -215,7 +220,7 @@ impl Connection {
         }
     }
 
-    /// Forgets the first `count` unread bytes.
+    /// Discards the first `count` unread bytes.
     pub(super) fn consume(&mut self, count: usize) {
         self.unread.start += count;
         debug_assert!(self.unread.start <= self.unread.end, "they were received");
@@ -227,13 +232,13 @@ impl Connection {
         self.next.message.head_bytes() >= HEAD_BYTES_MAX
     }
 
-    /// Returns how long the client's socket has had no room for replies, in total up to now.
+    /// Returns the total time up to `now` during which the client's socket had no room for replies.
     pub(super) fn blocked_until(&self, now: Time) -> Duration {
         let current = self.blocked_since.map_or(Duration::ZERO, |since| now.since(since));
         self.blocked.checked_add(current).unwrap_or(Duration::MAX)
     }
 
-    /// Records that the client took some bytes, or all of them if `is_all`.
+    /// Records that the client took some bytes or, if `is_all`, all bytes.
     pub(super) fn took(&mut self, now: Time, is_all: bool) {
         if is_all {
             self.blocked = self.blocked_until(now);
@@ -243,7 +248,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the client must do something soon: send the rest of a request, or take
+    /// Returns whether the connection waits for the client to send the rest of a request or to take
     /// replies.
     pub(super) fn owes(&self) -> bool {
         let is_amid = !matches!(self.reading, Reading::Header) || !self.unread.is_empty();
@@ -255,8 +260,8 @@ impl Connection {
             || is_amid && is_for_client && self.is_read()
     }
 
-    /// Returns whether its client is read: requests while it is open, and the rest of a request
-    /// that was begun before the service ends.
+    /// Returns whether the connection still reads from its client: requests while it is open; once
+    /// the service is ending, only the rest of a request that has begun.
     pub(super) fn is_read(&self) -> bool {
         match self.phase {
             Phase::Open => true,
@@ -265,12 +270,12 @@ impl Connection {
         }
     }
 
-    /// Returns whether a large request, or a payload, is not complete.
+    /// Returns whether a large request or a payload is still incomplete.
     fn is_amid(&self) -> bool {
         self.large.is_some() || !matches!(self.reading, Reading::Header)
     }
 
-    /// Returns whether nothing refers to it any more.
+    /// Returns whether nothing refers to the connection any more.
     pub(super) fn is_over(&self) -> bool {
         let has_more = !self.next.message.is_empty() && matches!(self.phase, Phase::Draining(_));
         !self.is_read()

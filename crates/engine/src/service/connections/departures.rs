@@ -10,10 +10,10 @@ use tidegate_nbd::Breach;
 use super::super::CallError;
 use super::super::offer::ExportId;
 
-/// A connection's slot; the thread of the departures drops it.
+/// A connection's slot, which the thread that handles the departures drops.
 pub(crate) trait SlotGuard: fmt::Debug + Send {}
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// The client left, or the connection failed.
@@ -24,7 +24,7 @@ pub(crate) enum Ended {
     Slow,
     /// A read failed after a part of its data was sent, which simple replies cannot express.
     ReadCutShort,
-    /// Its export is gone.
+    /// The connection's export was removed.
     Removed,
     /// The service is ending.
     Ending,
@@ -49,7 +49,7 @@ pub(crate) struct Failed {
     pub(crate) unreported: u64,
 }
 
-/// The events that were not handled yet.
+/// The events that have not been handled yet.
 #[derive(Debug)]
 pub(crate) struct Departures {
     events: MpscStack<Departure>,

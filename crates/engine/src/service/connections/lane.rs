@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The room of one export: a connection is read only while its export has room for the request.
+//! The room of one export for requests in progress: a connection is read only while its export has
+//! room for the request.
 //!
-//! The rooms are the same as those of `gate`, but only the service's thread has them, so there is
-//! no lock, and a connection without room is left unread, where `gate` makes a thread wait.
+//! The rooms have the same sizes as those of `gate`, but only the service's thread uses them, so
+//! there is no lock. A connection without room is left unread, whereas `gate` makes a thread wait.
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,7 @@ use super::super::call::piece_parts;
 use super::super::gate::{Load, Rooms};
 use super::memory::rounded;
 
-/// Room that a request takes.
+/// The room that a request takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Charge {
     is_agreed: bool,
@@ -32,11 +33,11 @@ struct Room {
 pub(super) struct Lane {
     agreed: Option<Op>,
     part_max: usize,
-    /// The largest pieces of the contract's operation and of the other one, in bytes.
+    /// The largest pieces in bytes: of the contract's operation, and of the other one.
     piece_max: [usize; 2],
     of_contract: Room,
     beside: Room,
-    /// The number of its connections.
+    /// The number of the export's connections.
     pub(super) connections: usize,
     /// The last failure that was reported.
     pub(super) reported: Option<(&'static str, CallError)>,
@@ -46,7 +47,7 @@ pub(super) struct Lane {
     pub(super) unreported: u64,
 }
 
-/// Returns the rooms of an export in whole pages: the memory that its requests can take.
+/// Returns the rooms of an export, with the memory of its requests rounded up to whole pages.
 pub(super) fn rooms(spec: &ExportSpec, part_max: usize) -> Rooms {
     let part_max = usize::try_from(rounded(part_max)).unwrap_or(usize::MAX);
     Rooms::of(spec.contract.as_ref(), part_max)
@@ -94,8 +95,8 @@ impl Lane {
         if is_agreed { &mut self.of_contract } else { &mut self.beside }
     }
 
-    /// Takes room for `length` bytes. If there is none, or others wait for it, the connection
-    /// waits: [`Self::next`] names it when it is its turn.
+    /// Takes room for `length` bytes. If there is none, or other connections wait for it, this
+    /// connection waits until [`Self::next`] returns it.
     pub(super) fn take(&mut self, op: Op, length: usize, connection: usize) -> Option<Charge> {
         let (is_agreed, part_max) = (self.is_agreed(op), self.part_max);
         let last = length % part_max;
@@ -126,12 +127,12 @@ impl Lane {
         [&self.of_contract, &self.beside].iter().any(|room| !room.waiting.is_empty())
     }
 
-    /// Returns the connection that has waited longest for the room of that charge.
+    /// Returns the connection that has waited longest for the room from which `charge` was taken.
     pub(super) fn next(&mut self, charge: Charge) -> Option<usize> {
         self.room(charge.is_agreed).waiting.front().copied()
     }
 
-    /// Forgets a connection. Returns, for each room, the connection that has then waited longest
+    /// Removes a connection. Returns, for each room, the connection that has then waited longest
     /// for it.
     pub(super) fn forget(&mut self, connection: usize) -> [Option<usize>; 2] {
         [true, false].map(|is_agreed| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reuses the memory of clients' requests, without a lock: only the service's thread has it.
+//! Reuses the memory of clients' requests. It needs no lock, because only the service's thread uses
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ pub(crate) const KEPT_BYTES: u64 = 32 << 20;
 pub(super) struct Memory {
     kept: BTreeMap<Bytes, Vec<IoBuffer>>,
     kept_bytes: u64,
-    /// Unused lists of parts.
+    /// Unused lists of parts, for reuse.
     lists: Vec<Vec<super::CallPart>>,
 }
 
@@ -50,7 +51,7 @@ impl Memory {
                 self.give(buffer);
             }
         }
-        // There are at most as many lists as outstanding calls, and each is small.
+        // There are never more lists than outstanding calls, and each is small.
         self.lists.push(parts);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The clients of NBD connections, served by the service's own thread on the ring of its disk.
+//! The clients of NBD connections, which the service's own thread serves on the ring of its disk.
 //!
 //! ```text
 //!   receive -> request -> room? -> call -> core -> reply -> message -> sending -> room again
@@ -12,13 +12,13 @@
 //!
 //! # Memory
 //! A request gets memory when its export has room for it (`lane`), and gives the room back when its
-//! reply is sent. A client that sends and does not read fills only its own export's room, and is
-//! closed after its [`Newcomer::patience`]. An idle connection has [`INPUT_BYTES`] and nothing
-//! else.
+//! reply is sent. A client that sends requests and reads no replies fills only its own export's
+//! room, and is disconnected after its [`Newcomer::patience`]. An idle connection has
+//! [`INPUT_BYTES`] and no other memory.
 //!
 //! # Order
-//! Requests of one connection are begun in the order of their arrival. A request that is larger
-//! than a piece (see `export`) is carried out alone, piece by piece.
+//! Requests of one connection are started in the order of their arrival. A request that is larger
+//! than a piece (see `export`) is executed alone, piece by piece.
 
 mod connection;
 mod departures;
@@ -55,8 +55,8 @@ const SLOW_CHECK_INTERVAL: Duration = Duration::from_ms(1_000);
 /// The time that clients get to take their last replies when the service ends.
 const LAST_WORDS: Duration = Duration::from_ms(1_000);
 
-/// The number of header bytes in a connection's next message from which on no further request of
-/// the connection is read.
+/// The number of header bytes in a connection's next message at which the connection reads no
+/// further request.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 
 /// The largest number of bytes that an export without a contract can have outstanding.
@@ -70,19 +70,18 @@ pub(crate) fn room_bytes(spec: &ExportSpec, part_max: usize) -> u64 {
     rooms.of_contract.bytes.saturating_add(beside)
 }
 
-/// A connection that has named its export.
+/// A connection that has entered its export and has not been added yet.
 #[derive(Debug)]
 pub(crate) struct Newcomer {
     pub(crate) socket: Socket,
     pub(crate) entered: Entered,
     pub(crate) export: ExportId,
     pub(crate) spec: Arc<ExportSpec>,
-    /// The largest part of a request.
+    /// The largest part of a request in bytes.
     pub(crate) part_max: usize,
     pub(crate) slot_guard: Box<dyn SlotGuard>,
     pub(crate) departures: Arc<Departures>,
-    /// The longest time that a client may take to complete a request, or to take some of its
-    /// replies.
+    /// The time limit for a client to complete a request, or to take some of its replies.
     pub(crate) patience: Duration,
 }
 
@@ -93,7 +92,7 @@ struct Operation {
     request: Request,
     kind: CallKind,
     charge: Charge,
-    /// The first byte of the piece, and its length.
+    /// The position of the piece's first byte, and the piece's length in bytes.
     offset: u64,
     length: usize,
 }
@@ -107,7 +106,7 @@ pub(crate) struct Connections {
     free_operations: Vec<usize>,
     lanes: BTreeMap<ExportId, Lane>,
     memory: Memory,
-    /// The connections that may have something to read, and those that may have a transfer for the
+    /// The connections that may have input to read, and those that may have a transfer for the
     /// ring.
     to_read: VecDeque<usize>,
     to_flush: Vec<usize>,
@@ -117,7 +116,7 @@ pub(crate) struct Connections {
     sent: Vec<(ExportId, Sent)>,
     patience: Duration,
     look_at: Option<Time>,
-    /// The instant at which connections are closed, when the service ends.
+    /// The instant at which the remaining connections are closed while the service ends.
     ends_at: Option<Time>,
     /// Scratch lists, empty between calls.
     delivered: Vec<Delivered>,
@@ -139,12 +138,12 @@ impl Connections {
         self.list(index);
     }
 
-    /// Returns whether no connection is left.
+    /// Returns whether no connection remains.
     pub(crate) fn is_empty(&self) -> bool {
         self.free.len() == self.slots.len()
     }
 
-    /// Returns the instant at which [`Self::receive`] must be called if nothing happens before.
+    /// Returns the instant at which [`Self::receive`] must be called if no event comes before.
     pub(crate) fn look_at(&self) -> Option<Time> {
         if !self.to_read.is_empty() {
             return Some(Time::ZERO);
@@ -169,7 +168,7 @@ impl Connections {
         self.ends_at.get_or_insert(now.checked_add(LAST_WORDS).unwrap_or(Time::MAX));
     }
 
-    /// Puts a connection into the lists of those to read and those to flush.
+    /// Adds a connection to the list to read and to the list to flush.
     fn list(&mut self, index: usize) {
         let Some(connection) = &mut self.slots[index] else { return };
         if !std::mem::replace(&mut connection.is_to_read, true) {
@@ -184,9 +183,9 @@ impl Connections {
         self.slots[index].as_mut().expect("a connection outlives what refers to it")
     }
 
-    /// Takes what the ring has delivered, and reads the requests in it. A request counts from
-    /// `now`, whenever its bytes were sent: the client can influence that instant only by
-    /// completing the request.
+    /// Takes the input that the ring has received, and reads the requests in it. A request's
+    /// arrival time is `now`, whenever its bytes were sent: a client can influence that time only
+    /// by completing the request.
     pub(crate) fn receive(&mut self, ring: &mut DataRing, now: Time, calls: &mut Vec<Call>) {
         let mut delivered = std::mem::take(&mut self.delivered);
         ring.take_delivered(&mut delivered);
@@ -207,7 +206,7 @@ impl Connections {
         self.read(now, calls);
     }
 
-    /// Continues to read the connections that may have something to read.
+    /// Continues to read the connections that may have input.
     pub(crate) fn read(&mut self, now: Time, calls: &mut Vec<Call>) {
         while let Some(index) = self.to_read.pop_front() {
             if let Some(connection) = &mut self.slots[index] {
@@ -240,8 +239,8 @@ impl Connections {
             }
             Receiving::No => unreachable!("a receipt ends once"),
         }
-        // A client that sends no more may still want its replies. A failed connection is noticed
-        // when they are sent.
+        // A client that sends nothing more may still want its replies. A failed connection is
+        // noticed when they are sent.
         let is_interrupted = matches!(result, Err(Errno::AGAIN | Errno::INTR));
         if count == 0 && !is_interrupted && connection.phase == Phase::Open {
             connection.phase = Phase::Draining(Ended::Left);
@@ -249,7 +248,7 @@ impl Connections {
         self.list(index);
     }
 
-    /// Closes clients that complete no request, or take no replies, for too long.
+    /// Disconnects clients that complete no request, or take no replies, within the time limit.
     fn look_for_slow(&mut self, now: Time) {
         let is_over = self.ends_at.is_some_and(|end| end <= now);
         let mut is_any = false;
@@ -269,12 +268,12 @@ impl Connections {
         self.look_at = is_any.then(|| now.checked_add(SLOW_CHECK_INTERVAL)).flatten();
     }
 
-    /// Gives the ring its transfers, and removes finished connections.
+    /// Passes transfers to the ring, and removes finished connections.
     ///
-    /// A connection that gets room from one that ends here has received its request already. It is
-    /// read before it is flushed, in the next iteration: a receive operation would take its input
-    /// buffer away, and the client has nothing more to send. The same holds for a connection whose
-    /// next message was full and is sent now.
+    /// A connection can get room from another connection that ends in this call. It has already
+    /// received its request, so it must be read before it is flushed, in the next iteration: a
+    /// receive operation would take its input buffer away, and the client has nothing more to send.
+    /// The same holds for a connection that sends a full message now.
     pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
         let mut flushing = std::mem::take(&mut self.flushing);
         std::mem::swap(&mut flushing, &mut self.to_flush);
@@ -300,7 +299,8 @@ impl Connections {
             }
             let connection = self.get(index);
             if !connection.is_read() && connection.receiving != Receiving::No {
-                // Otherwise the receive operation would end only when the client sends something.
+                // Without the shutdown, the receive operation would end only when the client sends
+                // something.
                 connection.shut(Closed::Reading);
             }
             if connection.owes() {
@@ -318,7 +318,7 @@ impl Connections {
         self.flushing = flushing;
     }
 
-    /// Gives back what a broken connection does not need.
+    /// Releases the resources that a broken connection does not need.
     fn abandon(&mut self, index: usize) {
         let connection = self.get(index);
         connection.shut(Closed::Both);
@@ -389,8 +389,8 @@ impl Connections {
     }
 }
 
-/// Gives the ring the next message, if the last one is sent. `is_awaited`: whether a request waits
-/// for the room of this message's replies.
+/// Passes the next message to the ring, if the previous one has been sent. `is_awaited` says
+/// whether a request waits for the room of this message's replies.
 fn send(
     connection: &mut Connection,
     ring: &mut DataRing,
@@ -411,17 +411,16 @@ fn send(
     }
     let empty = connection.spare.take().unwrap_or_default();
     let Outgoing { message, owed } = std::mem::replace(&mut connection.next, empty);
-    // It can take long until anything follows a silent send, so nothing must depend on its
-    // completion.
+    // The completion of a silent send can be delayed for long, so nothing must depend on it.
     let is_timed = connection.has_contract || is_awaited || connection.phase != Phase::Open;
     let pace = if is_timed { Pace::Timed } else { Pace::Silent };
     connection.sending = Some(Transmission { owed, pace, since: now, unsent: None });
-    // The client's time to take this message begins now, however old its requests are.
+    // The client's time limit for this message starts now, however old its requests are.
     connection.owed_since = None;
     ring.push_send(Send { token, socket, message, pace });
 }
 
-/// Lets the ring receive what can be read next.
+/// Submits a receive operation for the input that the connection expects next.
 fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
     if connection.receiving != Receiving::No || !connection.is_read() {
         return;

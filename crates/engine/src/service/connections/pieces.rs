@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads requests, and begins their pieces.
+//! Reads requests, and starts their pieces.
 
 use tidegate_device::IoBuffer;
 use tidegate_model::{Bytes, Op, Time};
@@ -11,11 +11,12 @@ use super::connection::{Payload, Phase, Progress, Reading, Receiving};
 use super::lane::Charge;
 use super::{Connections, Ended, Operation};
 
-/// The largest piece of a write of zeroes: the service's thread itself writes them into memory.
+/// The largest piece of a write of zeroes in bytes: the service's thread itself writes the zeroes
+/// into memory.
 const ZERO_BYTES: usize = 1 << 20;
 
 impl Connections {
-    /// Reads the connection's next bytes; returns whether there may be more to read.
+    /// Reads the connection's next bytes; returns whether there can be more to read.
     pub(super) fn read_next(&mut self, now: Time, index: usize, calls: &mut Vec<Call>) -> bool {
         let Some(connection) = &mut self.slots[index] else { return false };
         if !connection.is_read() {
@@ -83,7 +84,7 @@ impl Connections {
         false
     }
 
-    /// Begins a request; returns whether it did.
+    /// Starts a request; returns whether it was started.
     fn begin(&mut self, now: Time, index: usize, request: &Request, calls: &mut Vec<Call>) -> bool {
         let connection = self.get(index);
         connection.is_holding = false;
@@ -128,7 +129,7 @@ impl Connections {
         let piece_max = lane.piece_max(op);
         match request.command {
             Command::WriteZeroes { .. } => {
-                // Whole parts, at least one.
+                // A piece consists of whole parts, at least one.
                 let part_max = lane.part_max();
                 piece_max.min((ZERO_BYTES / part_max).max(1) * part_max)
             }
@@ -168,7 +169,7 @@ impl Connections {
         true
     }
 
-    /// Begins the next piece of a request; returns whether it did.
+    /// Starts the next piece of a request; returns whether it was started.
     fn begin_piece(
         &mut self,
         now: Time,
@@ -185,8 +186,8 @@ impl Connections {
         let offset = request.offset + begun;
         let mut parts = self.cut(index, offset, length);
         let connection = self.get(index);
-        // The client's time to send the payload begins now, however long the request waited for
-        // room.
+        // The client's time limit for sending the payload starts now, however long the request
+        // waited for room.
         connection.owed_since = None;
         if let Some(large) = &mut connection.large {
             large.begun += length as u64;
@@ -219,7 +220,7 @@ impl Connections {
         true
     }
 
-    /// Makes the parts of a piece, with memory.
+    /// Splits a piece into parts, and gives them memory.
     fn cut(&mut self, index: usize, offset: u64, length: usize) -> Vec<CallPart> {
         let connection = self.get(index);
         let (first, export) = (connection.first + offset, connection.export);
@@ -234,8 +235,8 @@ impl Connections {
         parts
     }
 
-    /// Fills the payload's memory with the bytes that were received with the header, and submits it
-    /// when it is complete; returns whether it is.
+    /// Copies the payload bytes that were received with the header, and submits the piece if its
+    /// payload is complete; returns whether it is.
     fn fill(&mut self, now: Time, index: usize, calls: &mut Vec<Call>) -> bool {
         let connection = self.get(index);
         if connection.receiving == Receiving::Payload {
@@ -265,7 +266,7 @@ impl Connections {
         let offset = request.offset + begun - length as u64;
         let is_last = begun == request.length;
         if length as u64 == request.length {
-            // A small write: the next request may be read before its reply.
+            // For a small write, the next request can be read before the reply.
             (connection.large, connection.is_piece_out) = (None, false);
         }
         let kind = CallKind::Write { is_durable: request.is_durable && is_last };
@@ -279,7 +280,7 @@ impl Connections {
         true
     }
 
-    /// Gives a piece to the core.
+    /// Passes a piece to the core.
     pub(super) fn submit(
         &mut self,
         now: Time,

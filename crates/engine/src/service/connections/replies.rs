@@ -15,7 +15,7 @@ use super::{Connections, Departure, Ended, Failed, Operation};
 const QUIET: Duration = Duration::from_ms(1_000);
 
 impl Connections {
-    /// Takes the reply to a piece.
+    /// Handles the reply to a piece.
     pub(crate) fn answer(&mut self, now: Time, reply: OperationReply, calls: &mut Vec<Call>) {
         let OperationReply { operation: number, result, parts } = reply;
         let operation = self.operations[number].take().expect("a piece has one reply");
@@ -25,7 +25,7 @@ impl Connections {
         self.list(index);
         let is_trimmed = operation.kind == CallKind::Trim && operation.request.is_durable;
         if is_trimmed && result.is_ok() && !matches!(self.get(index).phase, Phase::Broken(_)) {
-            // A durable trim is a trim and a flush after it.
+            // A durable trim is a trim followed by a flush.
             let operation = Operation { kind: CallKind::Flush, ..operation };
             return self.submit(now, operation, parts, calls);
         }
@@ -34,7 +34,7 @@ impl Connections {
             if error != CallError::Removed {
                 self.report(now, &operation, error);
             } else if connection.phase == Phase::Open {
-                // The client learns why, and may find another export of that name.
+                // The client gets this reason, and may find another export of the same name.
                 connection.phase = Phase::Draining(Ended::Removed);
             }
             failure(error)
@@ -51,7 +51,7 @@ impl Connections {
         }
     }
 
-    /// Replies to a request of one piece.
+    /// Replies to a request that consisted of one piece.
     fn answer_whole(
         &mut self,
         now: Time,
@@ -81,7 +81,7 @@ impl Connections {
         }
     }
 
-    /// Goes on with a large request after one of its pieces.
+    /// Continues a large request after one of its pieces.
     fn answer_piece(
         &mut self,
         now: Time,
@@ -203,7 +203,7 @@ impl Connections {
         departures.put(Departure::Failed { export, failed });
     }
 
-    /// Takes back a message of which the client took some bytes.
+    /// Handles a message of which the client took some bytes.
     pub(super) fn taken(
         &mut self,
         now: Time,
@@ -246,7 +246,7 @@ impl Connections {
 
     /// Records the times of the replies in a message that was sent.
     fn record(&mut self, now: Time, index: usize, sending: &Transmission) {
-        // A silent send operation ended when it was submitted, before the ring waited.
+        // A silent send operation was complete when it was submitted, before the ring waited.
         let at = if sending.pace == Pace::Silent { sending.since } else { now };
         let connection = self.slots[index].as_ref().expect("just seen");
         let blocked = connection.blocked_until(now);
@@ -261,8 +261,8 @@ impl Connections {
     }
 }
 
-/// Returns the protocol's failure. Only a few of the store's errors concern the client; all others
-/// are the store's own.
+/// Returns the protocol's error code. Only a few of the store's errors concern the client; all
+/// others are reported as errors of the store.
 fn failure(error: CallError) -> Failure {
     let number = error.raw_os_error();
     match (error, Failure::of_errno(number)) {

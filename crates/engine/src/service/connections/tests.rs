@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a connection that is closed disturbs no other, and the reason for its end is reported.
-//! Method: a ring with real sockets and without a disk; the test answers the calls and sets the
-//! time.
+//! Goal: closing one connection disturbs no other, and the reason for its end is reported. Method:
+//! a ring with real sockets and without a disk; the test answers the calls and sets the time.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -17,10 +16,10 @@ const EXPORT: ExportId = ExportId(3);
 const PART_MAX: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_ms(2_000);
 
-/// The number of reads of the largest part that fill the room of an export.
+/// The number of reads of the largest part that fill an export's room.
 const READS: usize = 16;
 
-/// The number of small reads that fill it.
+/// The number of small reads that fill an export's room.
 const PARTS: usize = 128;
 
 /// A connection slot that is not counted.
@@ -35,7 +34,7 @@ struct Fixture {
     ring: DataRing,
     departures: Arc<Departures>,
     now: Time,
-    /// The calls that have no reply.
+    /// The calls that have not been answered yet.
     calls: Vec<Call>,
 }
 
@@ -91,7 +90,7 @@ impl Fixture {
         theirs
     }
 
-    /// Runs one iteration in the order of the service's loop, and answers this many calls in it.
+    /// Runs one iteration in the order of the service's loop, and answers `answers` calls in it.
     fn iterate(&mut self, answers: usize) {
         self.iterate_with(answers, Ok(Answered::default()));
     }
@@ -110,7 +109,7 @@ impl Fixture {
         ring.wait(Duration::ZERO).unwrap();
     }
 
-    /// Waits for an event, which must come before the test's patience is over, and iterates.
+    /// Waits for an event, which must come within one minute, and runs an iteration.
     fn awaited(&mut self) {
         let (begun, long) = (std::time::Instant::now(), Duration::from_ms(60_000));
         self.ring.wait(long).unwrap();
@@ -148,8 +147,9 @@ fn request(command: u16, length: usize) -> Vec<u8> {
     request
 }
 
-/// A request counts from the receipt that completes it, so a client cannot date it earlier: neither
-/// by sending its first bytes, nor by sending another request in the same receipt.
+/// A request's arrival time is that of the receipt that completes it. A client cannot make it
+/// earlier, neither by sending the request's first bytes nor by sending another request in the same
+/// receipt.
 #[test]
 fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     let mut fixture = Fixture::new();
@@ -158,8 +158,8 @@ fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     let write = [request(wire::CMD_WRITE, 512), vec![7; 512]].concat();
     let sent = [read(512), read(512), write].concat();
     let length = read(512).len();
-    // First half a request; then its rest, a second read, and a write with half its payload; then
-    // the rest of the payload.
+    // The client sends half a request; then the rest, a second read, and a write with half its
+    // payload; then the rest of the payload.
     let receipts = [(20, 0), (3 * length + 100, 2), (sent.len(), 1)];
     let mut begin = 0;
     for (end, count) in receipts {
@@ -173,9 +173,9 @@ fn a_request_counts_from_the_receipt_that_makes_it_whole() {
     }
 }
 
-/// Regression: a waiting client had its request in memory, and the service armed a receive
-/// operation into that memory in the iteration in which a closed client gave its room back. The
-/// request was never read, and its client was closed as slow.
+/// Regression: a waiting client had its request in memory. A closed client gave its room back, and
+/// in the same iteration the service submitted a receive operation into that memory. The request
+/// was never read, and its client was disconnected as slow.
 #[test]
 fn a_client_that_waits_for_a_closed_clients_room_is_served() {
     let mut fixture = Fixture::new();
@@ -228,9 +228,10 @@ fn requests_that_wait_for_the_room_of_sent_replies_are_read() {
 /// sent something more.
 #[test]
 fn requests_behind_a_full_message_are_read() {
-    /// More requests than a full message has replies; they fit into the input buffer.
+    /// This number of requests needs more replies than fit into one message; the requests fit into
+    /// the input buffer.
     const REQUESTS: usize = 1_170;
-    /// A chunk's header, the context, and one extent.
+    /// A reply consists of a chunk's header, the context, and one extent.
     const REPLY: usize = 20 + 4 + 8;
     const { assert!(REQUESTS * REPLY > HEAD_BYTES_MAX) };
     let mut fixture = Fixture::new();
@@ -246,8 +247,8 @@ fn requests_behind_a_full_message_are_read() {
     assert_eq!(fixture.connections.look_at(), None, "it owes nothing");
 }
 
-/// A client of a removed export is told so once and disconnected: otherwise it would never look for
-/// the export that replaces it.
+/// A client of a removed export gets that error once and is disconnected: otherwise it would never
+/// look for the export that replaces it.
 #[test]
 fn a_client_of_a_removed_export_is_told_and_disconnected() {
     let mut fixture = Fixture::new();

@@ -11,8 +11,8 @@ use super::super::tenant::{Admission, Tenant};
 use super::{Core, ITERATION_PARTS, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
-    /// Reads new calls: those of real-time exports, then as many others as one iteration
-    /// accepts.
+    /// Reads new calls: all those of real-time exports, then other calls up to the limit of one
+    /// iteration.
     pub(super) fn read(&mut self, now: Time, calls: impl Iterator<Item = Call>) {
         for call in calls {
             if self.tenants.get(&call.export).is_some_and(Tenant::is_real_time) {
@@ -30,7 +30,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// Opens a new call: releases its parts as far as they may be released.
+    /// Opens a new call, and releases the parts that can be released.
     fn open(&mut self, now: Time, mut call: Call) {
         if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
             self.replies.extend(call.answer.give(Err(CallError::Removed), call.parts));
@@ -79,7 +79,7 @@ impl<B: DataBackend> Core<B> {
             };
             let (is_flush, is_trim) = (kind == CallKind::Flush, kind == CallKind::Trim);
             let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
-            // A flush covers writes that completed before it, so it waits for no request.
+            // A flush covers only writes that completed before it, so it waits for no request.
             let is_free = is_flush || tenant.ordering.admit(id, op, start, size);
             let (offered, result) = (None, Ok(()));
             let call = place;
@@ -93,7 +93,7 @@ impl<B: DataBackend> Core<B> {
     }
 
     /// Releases a request that no longer overlaps an earlier one, at the instant `since`. The
-    /// contract is charged only now, because a tenant's own order must not delay others.
+    /// contract is charged only now, because a client's own ordering must not delay other exports.
     pub(super) fn release(&mut self, now: Time, since: Time, id: RequestId, export: ExportId) {
         if self.parts[&id].is_trim {
             self.trim(id);
@@ -107,7 +107,7 @@ impl<B: DataBackend> Core<B> {
         (request.class, request.due) = (admission.class, admission.due);
         (request.released, request.eligible) = (since, admission.eligible);
         if self.host.is_some() {
-            // With the host's time in the proof, contracts count from when the policy sees a
+            // If the proof includes the host's time, contracts count from when the policy sees a
             // request.
             let late = now.since(admission.eligible);
             request.eligible = admission.eligible.max(now);
@@ -134,7 +134,7 @@ impl<B: DataBackend> Core<B> {
         self.round.release(now, LINE, &request);
     }
 
-    /// Gives a request its sequence number among the offers.
+    /// Assigns a request its sequence number among the offers.
     pub(super) fn number(&mut self, id: RequestId) -> Request {
         let part = self.parts.get_mut(&id).expect("it is outstanding");
         part.offered = Some(self.offers);

@@ -12,11 +12,12 @@ use super::super::statistics::Lateness;
 use super::{Core, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
-    /// Handles the completions; returns their instant.
+    /// Takes the completions from the store and handles them; returns their instant.
     pub(super) fn take_back(&mut self) -> Result<Time, B::Error> {
         let mut returned = std::mem::take(&mut self.returned);
         self.backend.reap(&mut returned)?;
-        // Read after reaping, so that all completions are before this instant.
+        // The clock is read after the completions were taken, so all of them are before this
+        // instant.
         let now = self.backend.now();
         for Returned { id, payload, result } in returned.drain(..) {
             if let Some(members) = self.flushes.flushed(id) {
@@ -46,13 +47,13 @@ impl<B: DataBackend> Core<B> {
         Ok(now)
     }
 
-    /// Lets the guarantee stand again if nothing that was late can delay a later request. Every
-    /// call that has arrived must be known.
+    /// Restores the guarantee if nothing that was late can delay a later request. Every call that
+    /// has arrived must be known.
     pub(super) fn stand_again_if_settled(&mut self, now: Time) {
         if self.watch.may_stand_again(now) {
             let has_timed_all = self.watch.has_timed_all();
             let tenants = self.tenants.values_mut();
-            // Every tenant is asked, not only those before the first one that stays degraded.
+            // Every export is checked, including those after the first one that stays degraded.
             let still_degraded =
                 tenants.filter_map(|it| (!it.stand_again(has_timed_all)).then_some(()));
             self.watch.stand_again(now, still_degraded.count() == 0);
@@ -60,8 +61,8 @@ impl<B: DataBackend> Core<B> {
     }
 
     /// Returns the result of a flush. No flush succeeds after a failed one, even if it was
-    /// requested or sent before the failure: the kernel reports a failure only once, and the data
-    /// that the later flush covers may be lost.
+    /// requested or sent before the failure: the kernel reports a failure only once, and data that
+    /// the later flush covers can be lost.
     fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
         if self.is_flush_broken {
             return Err(CallError::FlushBroken);
@@ -110,7 +111,7 @@ impl<B: DataBackend> Core<B> {
         self.answer_part(part, result.map(|()| answered));
     }
 
-    /// Returns the memory to the call, and sends the reply with the last part.
+    /// Returns the memory to the call; after the last part, sends the reply.
     pub(super) fn answer_part(&mut self, part: Part, result: Result<Answered, CallError>) {
         let place = part.call;
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
@@ -127,7 +128,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// After a contract's request completes, prepares the next one in its tenant's queue for an
+    /// After a contract's request completes, prepares the next request in its export's queue for an
     /// offer.
     fn advance_line(&mut self, export: ExportId) {
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
@@ -135,7 +136,7 @@ impl<B: DataBackend> Core<B> {
         self.move_up(export);
     }
 
-    /// Prepares as many requests of a tenant's queue for an offer as there is room for.
+    /// Prepares requests of an export's queue for an offer, up to the policy's room.
     pub(super) fn move_up(&mut self, export: ExportId) {
         let room = self.room;
         while let Some(next) = self.tenants.get_mut(&export).and_then(|it| it.next_in_line(room)) {

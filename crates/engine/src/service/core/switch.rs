@@ -2,9 +2,9 @@
 //! Switches to another set of exports under another policy, while clients continue.
 //!
 //! Rule: the old policy continues with the old plan until a *quiet instant*, at which no request is
-//! in flight and no request that a contract allowed before is incomplete. Then, and at no other
-//! time, a new policy, built from the new plan, replaces it and gets the waiting requests. Until
-//! then best effort is held back, so that a quiet instant comes soon.
+//! in flight and no request that a contract allowed before is incomplete. Only then does a new
+//! policy, built from the new plan, replace it and get the waiting requests. Until then best effort
+//! is held back, so that a quiet instant comes soon.
 //!
 //! # Promise
 //! A request that its contract allows before the switch completes within the old set's bound; a
@@ -17,9 +17,9 @@
 //! is a sporadic sequence. So the new set's bound holds, for any policy that it was proved for and
 //! any difference between the plans: z, the drive's tables, the tasks.
 //!
-//! An instant between two batches is not sufficient. The requests waiting there arrived under the
-//! old plan, and the batch before may have been larger or longer than any that the new bound
-//! accounts for: `service::tests::admission` has a switch that does not wait, and detects it.
+//! An instant between two batches is not sufficient. The waiting requests arrived under the old
+//! plan, and the previous batch may have been larger or longer than any that the new bound accounts
+//! for. `service::tests::admission` contains a switch that does not wait, and detects it.
 //!
 //! If contracts keep the drive busy without a gap, no quiet instant comes: the switch is given up,
 //! and nothing has changed.
@@ -35,11 +35,11 @@ use tidegate_model::Class;
 
 /// A waiting switch to another set of exports or policy.
 pub(crate) struct Switch {
-    /// All exports after the switch, in order; `None`: the current ones. Exports that are not
-    /// listed are gone: they were closed, and their remaining requests fail as removed.
+    /// All exports after the switch, in order; `None` keeps the current ones. Exports that are not
+    /// listed are removed: they were closed, and their remaining requests fail as removed.
     pub(crate) members: Option<Vec<Member>>,
-    /// The next policy; `None`: the current policy continues with the same plan, if no request of
-    /// removed exports is outstanding.
+    /// The next policy. With `None`, the current policy continues with the same plan, provided no
+    /// request of removed exports is outstanding.
     pub(crate) successor: Option<Successor>,
     /// The instant at which the switch is given up.
     pub(crate) until: Time,
@@ -47,7 +47,7 @@ pub(crate) struct Switch {
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 
-/// Why a switch did not happen.
+/// The reason why a switch did not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GivenUp {
     /// No quiet instant came in time.
@@ -59,7 +59,7 @@ pub(crate) enum GivenUp {
 /// The next policy, with its plan.
 pub(crate) struct Successor {
     pub(crate) policy: Box<dyn Policy>,
-    /// The plan to compare batches with; `None`: the current one.
+    /// The plan with which batches are compared; `None` keeps the current one.
     pub(crate) plan: Option<Box<Plan>>,
     pub(crate) window: usize,
 }
@@ -70,7 +70,7 @@ impl<B: DataBackend> Core<B> {
     /// would never finish.
     pub(crate) fn wind_down(&mut self, policy: Box<dyn Policy>) {
         if let Some(before) = self.switch.take() {
-            // The requester may be gone, which has no effect.
+            // The requester may no longer exist, which has no effect.
             let _ = before.answer.send(Err(GivenUp::Ending));
         }
         // No one waits for this switch.
@@ -78,18 +78,18 @@ impl<B: DataBackend> Core<B> {
         let successor = Some(Successor { policy, plan: None, window: self.window });
         self.switch(Switch { members: None, successor, until: Time::MAX, answer });
         self.is_winding_down = true;
-        // Requests that wait for a limit would delay the end.
+        // Requests that wait for a throughput limit would delay the end.
         self.shares.lift_limits();
     }
 
-    /// Makes a switch wait for a quiet instant. A switch that waited before is given up.
+    /// Makes a switch wait for a quiet instant. A switch that was already waiting is given up.
     pub(crate) fn switch(&mut self, switch: Switch) {
         if self.is_winding_down {
             let _ = switch.answer.send(Err(GivenUp::Ending));
             return;
         }
         if let Some(before) = self.switch.replace(switch) {
-            // The requester may be gone, which has no effect.
+            // The requester may no longer exist, which has no effect.
             let _ = before.answer.send(Err(GivenUp::NeverQuiet));
         }
     }
@@ -104,8 +104,8 @@ impl<B: DataBackend> Core<B> {
         self.switch.as_ref().map(|switch| switch.until)
     }
 
-    /// Performs a waiting switch if `now` is its instant, or gives it up if its time is over. All
-    /// arrivals up to `now` must be known.
+    /// Performs a waiting switch if `now` is a quiet instant, or gives it up if its time limit is
+    /// reached. All arrivals up to `now` must be known.
     pub(super) fn switch_if_quiet(&mut self, now: Time) {
         let Some(switch) = &self.switch else { return };
         let is_over = now >= switch.until;
@@ -115,7 +115,7 @@ impl<B: DataBackend> Core<B> {
         }
         let Switch { members, successor, answer, .. } = self.switch.take().expect("just seen");
         if is_over {
-            // The requester gets the result unless it has given up by itself.
+            // The requester gets the result unless it has stopped waiting.
             let _ = answer.send(Err(GivenUp::NeverQuiet));
             return;
         }
@@ -125,7 +125,7 @@ impl<B: DataBackend> Core<B> {
         if let Some(successor) = successor {
             self.succeed(now, successor);
         }
-        // Each tenant may have more room now.
+        // Each export may have more room now.
         let exports: Vec<ExportId> = self.tenants.keys().copied().collect();
         for export in exports {
             self.move_up(export);
@@ -178,14 +178,13 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// Returns the number of exports with real-time requests, at least 1: they share the policy's
-    /// room.
+    /// Returns the number of exports with real-time requests, which share the policy's room; at
+    /// least 1.
     pub(super) fn real_time_count(&self) -> usize {
         self.tenants.values().filter(|tenant| tenant.is_real_time()).count().max(1)
     }
 
-    /// Fails the remaining requests of an export that is gone; the policy that had them is replaced
-    /// too.
+    /// Fails the remaining requests of a removed export; the policy that held them is replaced too.
     fn abandon(&mut self, export: ExportId) {
         let is_of_it = |part: &Part| {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
@@ -205,7 +204,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// Replaces the policy and offers it the old policy's requests, in their order.
+    /// Replaces the policy, and offers the old policy's requests to the new one in the same order.
     fn succeed(&mut self, now: Time, successor: Successor) {
         let Successor { policy, plan, window } = successor;
         self.round.succeed(policy);

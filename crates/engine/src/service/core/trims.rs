@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Executes trims, which name blocks whose data a client no longer needs.
+//! Executes trims. A trim names blocks that hold data which a client no longer needs.
 //!
-//! Their cost to other exports was not measured, so they are executed only while no export is real
-//! time and no change of the exports waits; otherwise they succeed without effect, which clients
-//! must expect because a trim is a hint. Like writes, they keep the order of overlapping requests.
-//! They bypass the policy, one at a time.
+//! The cost of trims to other exports was not measured, so trims are executed only while no export
+//! is real time and no change of the exports waits. Otherwise they succeed without effect, which
+//! clients must expect because a trim is a hint. Like writes, they keep the order of overlapping
+//! requests. They bypass the policy, one at a time.
 
 use tidegate_model::RequestId;
 
@@ -41,7 +41,7 @@ impl<B: DataBackend> Core<B> {
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;
         tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        // A store that cannot deallocate keeps the data, which is not an error; a broken store
+        // A store that cannot deallocate keeps the data, which is not an error. A broken store also
         // fails the next write.
         self.answer_part(part, Ok(Answered::default()));
     }

@@ -24,7 +24,8 @@ use rustix::io::Errno;
 
 use store::BLOCK;
 
-/// A serve file with an export that keeps its contract, one that breaks it, and one that floods.
+/// A serve file with three exports: `keeps` keeps its contract, `breaks` breaks it, and `floods`
+/// sends as much as it can.
 pub(crate) const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -60,8 +61,8 @@ pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
     )
 }
 
-/// Returns the drive file's key for a table whose times are the same at all places of the disk,
-/// because exports lie at several places.
+/// Returns the drive file's key for a table with the same times at all places of the disk, because
+/// exports are at several places.
 pub(crate) fn at_all_places(ns_max: &[u64]) -> String {
     let family = |family: PlaceFamily| format!("{{ places = \"{family}\", ns_max = {ns_max:?} }}");
     format!("families = [{}]\n", PlaceFamily::ALL.map(family).join(", "))
@@ -72,14 +73,14 @@ pub(crate) fn table(ms: &[u64]) -> BatchTable {
     BatchTable::new(&times).expect("a table")
 }
 
-/// Makes a plan without contracts for such a drive.
+/// Makes a plan without contracts for a drive with this table.
 pub(crate) fn plan(table: &BatchTable) -> Plan {
     let mut workload = Workload::new("test", table.batch_max(), table.clone());
     workload.tasks = Vec::new();
     Plan { best_effort_fill: table.batch_max(), ..Plan::of(&workload) }
 }
 
-/// Makes a service without contracts on such a drive.
+/// Makes the parameters of a service without contracts on a drive with this table.
 pub(crate) fn params(
     exports: Vec<ExportSpec>,
     policy: PolicyName,
@@ -114,8 +115,8 @@ pub(crate) fn view() -> View {
         let waker = Waker::new().expect("a descriptor");
         let shared = offered::share_with(offered::proved(), waker.clone());
         let of_thread = shared.clone();
-        // A plain thread, because a service's thread would request locked memory and real-time
-        // scheduling.
+        // This is a plain thread, because a service's thread would request locked memory and
+        // real-time scheduling.
         std::thread::spawn(move || answer_for_ever(&of_thread, &waker));
         shared
     });

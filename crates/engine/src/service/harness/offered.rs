@@ -29,7 +29,7 @@ use crate::service::pool::Pool;
 use crate::service::shared::Shared;
 use crate::service::statistics::Watch;
 
-/// The number of blocks from one export's start to the next one's.
+/// The number of blocks between the starts of two consecutive exports.
 pub(in crate::service) const SPREAD: usize = 256;
 
 /// The largest batch times in ms, without a flush.
@@ -57,7 +57,7 @@ pub(in crate::service) fn core_on(
     core_of(params, times, policy, watch, seed)
 }
 
-/// Makes the same core with another policy.
+/// Makes the core of a service under another policy.
 pub(in crate::service) fn core_of(
     params: &ServiceParams,
     times: &BatchTable,
@@ -99,7 +99,7 @@ pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc
     Arc::new(Shared { params, inbox, pool, gates, offer, table, changing, recent })
 }
 
-/// Returns this number of exports without a contract.
+/// Returns `count` exports without a contract.
 pub(in crate::service) fn exports(count: u64) -> Vec<ExportSpec> {
     (0..count).map(|number| export(number, None)).collect()
 }
@@ -116,12 +116,13 @@ pub(in crate::service) fn export(number: u64, contract: Option<ExportContract>) 
     }
 }
 
-/// Makes a service with two contracts and best effort, proved as for a serve file.
+/// Makes the parameters of a service with two contracts and best effort, proved as for a serve
+/// file.
 pub(in crate::service) fn proved() -> ServiceParams {
     Rules::new(SERVE, &drive_file(&table(&BATCH_MS), FLUSH_TIME)).params()
 }
 
-/// A serve file, and the drive that it is for.
+/// A serve file, and the drive for which it was written.
 #[derive(Debug)]
 pub(in crate::service) struct Rules {
     pub(in crate::service) file: ServeFile,
@@ -143,7 +144,7 @@ impl Rules {
         self.file.with_exports(exports).bind(&self.drive).expect("it fits").workload
     }
 
-    /// Returns the arrangement of these exports; `None` if not all promises are proved.
+    /// Returns the arrangement of these exports; `None` if a contract is not proved.
     pub(in crate::service) fn arrange(&self, exports: &[ExportSpec]) -> Option<Arrangement> {
         let workload = self.workload(exports);
         let assessment = assess(&workload, workload.policy);
@@ -156,7 +157,7 @@ impl Rules {
         Some(arrangement(&workload, &assessment, exports))
     }
 
-    /// Makes a service of the file's exports.
+    /// Makes the parameters of a service with the file's exports.
     pub(in crate::service) fn params(&self) -> ServiceParams {
         let exports = self.exports();
         let arrangement = self.arrange(&exports).expect("it is proved");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares the writes that were reported durable with the data that a crash would leave.
 //!
-//! The store's journal is cut at each promise of durability. Only the worst image is checked: any
+//! The store's journal is cut at each promise of durability. Only the worst image is checked: a
 //! write that was not flushed before the cut may survive, but here none does, and a failed flush
 //! loses all data that it covered. Each block must then hold the newest stamp that was reported
 //! durable, or a newer one.
@@ -12,11 +12,11 @@ use super::store::Entry;
 #[derive(Debug)]
 pub(crate) struct Durable {
     pub(crate) after: usize,
-    /// Blocks of the store, with the stamps that must be found there, or newer ones.
+    /// Blocks of the store, each with the stamp that it must hold unless it holds a newer one.
     pub(crate) blocks: Vec<(usize, u32)>,
 }
 
-/// The data that is on the medium in the worst case, as the journal is replayed.
+/// The data on the medium in the worst case, as the journal is replayed.
 struct Image {
     durable: Vec<u32>,
     cache: Vec<u32>,
@@ -33,7 +33,7 @@ impl Image {
             Entry::FlushSent(id) => self.sent.push((*id, self.cache.clone())),
             Entry::Flushed(id) => {
                 let covered = self.take(*id);
-                // An earlier flush that completes later does not undo it.
+                // An earlier flush that completes later does not undo a later one.
                 for (block, stamp) in self.durable.iter_mut().zip(covered) {
                     *block = (*block).max(stamp);
                 }
@@ -64,7 +64,7 @@ pub(crate) fn broken_promises(journal: &[Entry], durable: &[Durable], blocks: us
     for promise in promises {
         journal[applied..promise.after].iter().for_each(|entry| image.apply(entry));
         applied = promise.after;
-        // The image only grows, so the cut at the reply is the worst.
+        // The image only gains data, so the cut at the reply is the worst.
         let is_lost = |&(block, stamp): &(usize, u32)| image.durable[block] < stamp;
         broken += usize::from(promise.blocks.iter().any(is_lost));
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The expected reply to each call: writes take effect in the order of their arrival.
+//! The expected reply to each call, if writes take effect in the order of their arrival.
 //!
 //! A read must return, for each block, the last write that arrived before it. If that write failed,
-//! or its result is unknown, the data before it is correct too; and so on.
+//! or its result is unknown, the block's earlier data is correct too, back to the last write that
+//! succeeded.
 
 use super::promises::Durable;
 
@@ -10,7 +11,7 @@ use super::promises::Durable;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Done,
-    /// Any part of the data may be written.
+    /// Any part of the data can have been written.
     Unknown,
 }
 
@@ -24,7 +25,7 @@ struct Written {
 pub(super) struct Reference {
     /// The writes of each block of the store, in the order of arrival.
     history: Vec<Vec<Written>>,
-    /// The results of the calls, by arrival.
+    /// The results of the calls, indexed by arrival number.
     fates: Vec<Option<Fate>>,
     /// The blocks that were reported written and are not known to be durable, with their stamps.
     written: Vec<(usize, u32)>,
@@ -54,7 +55,7 @@ impl Reference {
         self.fates.len() as u64 - 1
     }
 
-    /// Records that the call writes; returns the stamps, one per block.
+    /// Records that the call writes; returns the blocks' stamps.
     pub(super) fn write(&mut self, arrival: u64, first: usize, count: usize) -> Vec<u32> {
         let stamps: Vec<u32> = (self.next_stamp..).take(count).collect();
         self.next_stamp += u32::try_from(count).expect("a few");
@@ -97,7 +98,7 @@ impl Reference {
         self.written.extend((first..).zip(stamps.iter().copied()));
     }
 
-    /// Returns whether a read with that arrival number may return this stamp for that block.
+    /// Returns whether a read with this arrival number can return this stamp for this block.
     pub(super) fn may_see(&self, arrival: u64, block: usize, stamp: u32) -> bool {
         let before = self.history[block].iter().rev().filter(|written| written.arrival < arrival);
         for written in before {

@@ -29,26 +29,27 @@ use crate::service::{CallError, Export, Shared};
 /// The number of iterations without progress after which a request counts as lost.
 const ITERATIONS_MAX: u32 = 100_000;
 
-/// The numbers of checks.
+/// The numbers of events that the run checked.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Report {
     pub(crate) answered: usize,
     pub(crate) failed: usize,
     pub(crate) refused: usize,
-    /// Blocks that reads returned; `promised`: blocks reported durable.
+    /// The number of blocks that reads returned (`seen`), and of blocks that were reported durable
+    /// (`promised`).
     pub(crate) seen: usize,
     pub(crate) promised: usize,
-    /// Requests with a bound.
+    /// The number of requests with a bound.
     pub(crate) bounded: u64,
 }
 
-/// The faults that a canary injects.
+/// The faults that a canary injects; the harness must detect each.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct InjectedFaults {
     pub(crate) is_disordered: bool,
-    /// Whether promises are dated one journal entry too early.
+    /// Whether durability is claimed one journal entry too early.
     pub(crate) is_early: bool,
-    /// Whether the drive exceeds its table without the statistics showing it.
+    /// Whether the drive exceeds its table while the statistics do not show it.
     pub(crate) is_late: bool,
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn run(bytes: &[u8], faults: InjectedFaults) -> Result<Report, String
     fixture.end()
 }
 
-/// A call without a reply.
+/// A call that has not been answered yet.
 struct Asked {
     awaited: Awaited,
     arrival: u64,
@@ -84,7 +85,7 @@ enum What {
     Flush { covered: Vec<(usize, u32)> },
 }
 
-/// A service with the calls that it was sent, and the reference with the expected replies.
+/// A service with the calls that it received, and the reference with the expected replies.
 pub(in crate::service) struct Fixture {
     shared: Arc<Shared>,
     pub(in crate::service) core: Core<Store>,
@@ -99,7 +100,7 @@ pub(in crate::service) struct Fixture {
 impl Fixture {
     fn new(scenario: &Scenario, faults: InjectedFaults) -> Self {
         let shared = shared(scenario.has_contracts, scenario.policy);
-        // The drive takes up to b(i); a proof's table also contains the flush.
+        // The drive takes up to b(i); a proof's table also includes the flush.
         let factor = if faults.is_late { 4 } else { 1 };
         let times = table(&BATCH_MS.map(|ms| ms * factor));
         let limits = scenario.has_contracts.then_some(&shared.params.arrangement.plan.limits);
@@ -107,7 +108,7 @@ impl Fixture {
         Self::on(shared, &times, watch, scenario.seed, faults)
     }
 
-    /// Makes a fixture of that service on a drive with these batch times.
+    /// Makes a fixture of `shared` on a drive with these batch times.
     pub(in crate::service) fn on(
         shared: Arc<Shared>,
         times: &BatchTable,
@@ -147,7 +148,7 @@ impl Fixture {
         self.asked.last().expect("a call was sent").arrival
     }
 
-    /// Returns whether the call with that arrival number has its reply.
+    /// Returns whether the call with this arrival number has been answered.
     #[cfg(test)]
     pub(in crate::service) fn has_reply(&self, arrival: u64) -> bool {
         self.asked.iter().all(|asked| asked.arrival != arrival)
@@ -171,7 +172,7 @@ impl Fixture {
                 let region = first.and_then(|first| usize::try_from(first).ok());
                 self.faults().region = region.map(|first| (first..first + 2, EIO));
             }
-            // Skipped, because the statistics would show the stall.
+            // This step is skipped, because the statistics would show the stall.
             Step::Stall(_) if self.faults.is_late => {}
             Step::Stall(time) => {
                 let until = self.now() + time;
@@ -187,7 +188,7 @@ impl Fixture {
         Ok(())
     }
 
-    /// Makes a client's call, up to the inbox.
+    /// Sends a client's call to the inbox.
     pub(in crate::service) fn ask(
         &mut self,
         export: usize,
@@ -255,7 +256,8 @@ impl Fixture {
         self.reference.zero(arrival, first, usize::try_from(count).expect("small"));
     }
 
-    /// Returns the range's first block in the store, and the call's arrival number.
+    /// Sends a call without data; returns the range's first block in the store, and the call's
+    /// arrival number.
     fn send_without_data(
         &mut self,
         export: usize,
@@ -281,7 +283,7 @@ impl Fixture {
         self.asked.push(Asked { awaited, ..asked });
     }
 
-    /// Disconnects a client: its call's reply is not read.
+    /// Disconnects a client, which never reads the reply to its call.
     fn forget(&mut self, number: usize) {
         if self.asked.is_empty() {
             return;
@@ -326,7 +328,7 @@ impl Fixture {
         self.iterate()
     }
 
-    /// Takes all replies. A failed flush takes effect from the next iteration on.
+    /// Takes all replies. A failed flush affects the checks from the next iteration on.
     fn collect(&mut self) -> Result<(), String> {
         let (mut index, mut is_flush_broken) = (0, self.is_flush_broken);
         while index < self.asked.len() {
@@ -445,7 +447,7 @@ fn id(export: usize) -> ExportId {
     ExportId(export as u64)
 }
 
-/// Checks that the parts are consecutive, as large as possible, and make up the call.
+/// Checks that the parts are consecutive, as large as possible, and together make up the call.
 fn check_parts(parts: &[CallPart], export: &Export, length: u64) -> Result<(), String> {
     let sum: u64 = parts.iter().map(|part| part.size.get()).sum();
     let is_whole = parts.windows(2).all(|pair| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A scenario for a service, read from arbitrary bytes; all bytes are valid.
+//! A scenario for a service, decoded from arbitrary bytes; every byte sequence is valid.
 //!
 //! ```text
 //!   policy, seed, then for each step:   action | export << 4 | together << 6
@@ -12,7 +12,7 @@ use tidegate_model::{Duration, PolicyName};
 /// The largest number of steps in a scenario.
 const STEPS_MAX: usize = 300;
 
-/// The number of blocks that requests use: few, so that requests overlap.
+/// The number of blocks that requests use: a small number, so that requests overlap.
 pub(in crate::service) const BLOCKS: u64 = 24;
 
 /// A call's range in blocks; with `is_odd`, its size is not a whole number of blocks.
@@ -44,7 +44,8 @@ pub(super) enum Step {
     /// The store's first faulty block; `None` ends the fault.
     FailRegion(Option<u64>),
     Stall(Duration),
-    /// A client disconnects without reading the reply to the awaited call with that index.
+    /// A client disconnects without reading the reply; the number is the index of its call among
+    /// those awaited.
     Forget(usize),
     Notice {
         is_end: bool,
@@ -56,7 +57,7 @@ pub(super) struct Scenario {
     pub(super) policy: PolicyName,
     pub(super) has_contracts: bool,
     pub(super) seed: u64,
-    /// Each step, its export, and whether the next step is at the same instant.
+    /// Each step, with its export's index and whether the next step is at the same instant.
     pub(super) steps: Vec<(Step, usize, bool)>,
 }
 
@@ -103,7 +104,7 @@ fn step(action: u8, next: &mut impl FnMut() -> Option<u8>) -> Step {
 
 fn range(next: &mut impl FnMut() -> u8) -> BlockRange {
     let (block, shape) = (u64::from(next()) % BLOCKS, next());
-    // Rarely, because most calls must be valid.
+    // Invalid sizes and ranges are rare, because most calls must be valid.
     let is_odd = shape & 0xe0 == 0xe0;
     let is_beyond = shape & 0xe0 == 0xc0;
     BlockRange { block, count: u64::from(shape & 7), is_odd, is_beyond }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A store in memory behind a simulated drive, which keeps a journal of its operations.
+//! A store in memory behind a simulated drive; it keeps a journal of its operations.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -22,13 +22,14 @@ pub(crate) const FLUSH_TIME: Duration = Duration::from_ms(3);
 /// An operation of the store, in the journal's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A write of these stamps, starting at this block, completed; it may be durable.
+    /// A write of these stamps, starting at this block, completed; it is not yet known to be
+    /// durable.
     Written { block: usize, stamps: Vec<u32> },
     /// A flush was sent.
     FlushSent(RequestId),
     /// A flush completed: all data written before it was sent is durable.
     Flushed(RequestId),
-    /// A flush failed: data that was not durable before it is lost.
+    /// A flush failed: data that was not durable before the failure is lost.
     FlushFailed(RequestId),
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Store {
     /// The stamp of each block.
     pub(crate) blocks: Vec<u32>,
     pub(crate) journal: Vec<Entry>,
-    /// The number of requests of each submission.
+    /// The number of requests in each submission.
     pub(crate) batches: Vec<usize>,
     on_drive: HashMap<RequestId, (Request, IoBuffer)>,
     /// The flushes in flight, with their completion times.
@@ -50,7 +51,7 @@ pub(crate) struct Store {
     pub(crate) flush_time: Duration,
     /// The injected faults.
     pub(crate) faults: Faults,
-    /// Completions that were not reaped.
+    /// Completions that have not been returned yet.
     returned: Vec<tidegate_drive::Completion>,
 }
 
@@ -65,11 +66,11 @@ pub(crate) struct Faults {
     pub(crate) transfers: u32,
     /// The number of further flushes that fail.
     pub(crate) flushes: u32,
-    /// Nothing completes before this instant.
+    /// The instant before which nothing completes.
     pub(crate) stalled_until: Time,
 }
 
-/// The most common error of devices.
+/// The most common error of a device.
 pub(crate) const EIO: IoError = IoError::Device(Errno::IO);
 
 impl Faults {

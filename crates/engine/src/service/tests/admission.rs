@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: every in-contract call completes within the bound proved for the set at its arrival, while
-//! exports are admitted and removed. Method: random changes while tenants send all requests that
-//! they may.
+//! Goal: every in-contract call completes within the bound that was proved for the exports at its
+//! arrival, while exports are admitted and removed. Method: random changes while clients send all
+//! requests that their contracts allow.
 //!
-//! The drive always takes its b(i), completes in any order, and flushes after every batch that
-//! needs it.
+//! The drive always takes the full b(i), completes requests in any order, and flushes after every
+//! batch that needs it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::service::harness::{drive_file, table};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 
-/// All exports that may be admitted. `floods` and `breaks` send a new call as soon as one
+/// All exports that can be admitted. `floods` and `breaks` send a new call as soon as one
 /// completes. While `tight` is admitted, its deadline leaves hardly any room for best effort.
 /// Without `tight`, there is much room, and the bounds of `quick` and `pair` are larger.
 const SERVE: &str = r#"
@@ -69,20 +69,20 @@ fn ms(ms: u64) -> Duration {
 
 /// A change in progress.
 enum Changing {
-    /// This export is closed; the fixture waits until all its requests are complete, or until this
-    /// instant.
+    /// This export is closed; the fixture waits until all its requests are complete, but not beyond
+    /// this instant.
     Draining(ExportId, Time),
     /// The fixture waits for the worst instant to request the change, but not beyond this instant.
     Lurking(Vec<Member>, Time),
-    /// The core has the change.
+    /// The core has received the change.
     Asked { members: Vec<Member>, answered: Receiver<Result<Time, GivenUp>> },
 }
 
-/// A client's call.
+/// A client's call, with its expected bound.
 struct Asked {
     of: ExportId,
     at: Time,
-    /// The bound at its arrival; `None` if its tenant exceeds the contract.
+    /// The bound at the call's arrival; `None` if its export exceeds the contract.
     bound: Option<Duration>,
     awaited: Awaited,
 }
@@ -94,12 +94,12 @@ struct Outcome {
     removed: u32,
     refused: u32,
     given_up: u32,
-    /// The number of in-contract calls that completed; `late`: the number of these that exceeded
-    /// their bound.
+    /// The number of in-contract calls that completed (`kept`), and the number of these that
+    /// exceeded their bound (`late`).
     kept: u32,
     late: u32,
-    /// The requests that exceeded their bound by the core's own count, which covers all requests
-    /// that contracts allowed.
+    /// The core's own count of requests that exceeded their bound, which covers all requests that
+    /// contracts allowed.
     exceeded: u64,
     misses: u64,
 }
@@ -120,7 +120,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// Makes a fixture; `has_best_effort`: whether best-effort exports are admitted and removed
+    /// Makes a fixture; `has_best_effort` says whether best-effort exports are admitted and removed
     /// too.
     fn new(policy: &str, has_best_effort: bool, seed: u64) -> Self {
         let drive = drive_file(&table(&BATCH_MS), FLUSH_TIME);
@@ -167,7 +167,7 @@ impl Fixture {
         // come.
         while self.now() < until {
             let calls = self.calls(until);
-            // As in the service's thread, requested changes are known before the iteration.
+            // As in the service's thread, the core knows of requested changes before the iteration.
             if self.now() < until {
                 self.change();
             }
@@ -189,7 +189,7 @@ impl Fixture {
         spec.contract.is_none() || spec.name == "breaks"
     }
 
-    /// Returns all calls that are due. A tenant that keeps its contract has one client per token,
+    /// Returns all calls that are due. An export that keeps its contract has one client per token,
     /// which uses the token as soon as it is available again, or a little later.
     fn calls(&mut self, until: Time) -> Vec<Call> {
         let now = self.now();
@@ -221,8 +221,8 @@ impl Fixture {
         let (now, outcome) = (self.now(), &mut self.outcome);
         self.asked.retain(|asked| {
             let Some((result, _)) = asked.awaited.poll() else { return true };
-            // A call at the instant at which its export is closed is refused, and so are waiting
-            // calls when the export is gone.
+            // A call made at the instant at which its export is closed is refused, and so are
+            // waiting calls once the export is removed.
             assert!(matches!(result, Ok(_) | Err(CallError::Removed)), "{result:?}");
             if let Some(bound) = asked.bound.filter(|_| result.is_ok()) {
                 outcome.kept += 1;
@@ -276,7 +276,7 @@ impl Fixture {
     fn begin_change(&mut self) {
         let spec = self.next_spec();
         if let Some(member) = self.members.iter().find(|member| member.spec.name == spec.name) {
-            // The export may already be closed, by a change that was given up.
+            // A change that was given up may already have closed the export.
             let id = member.id;
             self.core.close(id);
             self.clients.remove(&id);
@@ -289,7 +289,7 @@ impl Fixture {
         self.lurk(self.members.iter().cloned().chain([newcomer]).collect());
     }
 
-    /// Returns the export to change: mostly `tight`, so that the others are affected by it.
+    /// Returns the export to change: mostly `tight`, so that the change affects the others.
     fn next_spec(&mut self) -> ExportSpec {
         let spec = &self.specs[self.random.random_range(0..self.specs.len())];
         let is_there = self.members.iter().any(|member| member.spec.name == spec.name);
@@ -319,7 +319,7 @@ impl Fixture {
     fn take_over(&mut self, at: Time, members: Vec<Member>) {
         let now = self.now();
         assert_eq!(at, now, "the switch is reported immediately");
-        // A call at the instant of the switch belongs to the new set.
+        // A call made at the instant of the switch belongs to the new set.
         for asked in self.asked.iter_mut().filter(|asked| asked.at == at && asked.bound.is_some()) {
             let same = members.iter().find(|member| member.id == asked.of);
             asked.bound = same.and_then(|member| member.bound);
@@ -375,7 +375,7 @@ fn nobody_is_later_than_what_was_proved_when_he_came() {
     }
 }
 
-/// Canary: a switch between two batches that does not wait for earlier requests is detected.
+/// Canary: the test detects a switch between two batches that does not wait for earlier requests.
 #[test]
 fn a_switch_that_does_not_wait_is_felt() {
     let is_felt = |seed: &u64| {
@@ -386,8 +386,8 @@ fn a_switch_that_does_not_wait_is_felt() {
     assert!((0..6).filter(is_felt).count() >= 3);
 }
 
-/// If contracts leave no gap, the change is given up in time, nothing has changed, and best effort
-/// is no longer held back. Here the contracts exceed the drive's capacity.
+/// If contracts leave no quiet instant, the change is given up in time, nothing has changed, and
+/// best effort is no longer held back. Here the contracts exceed the drive's capacity.
 #[test]
 fn without_a_quiet_instant_nothing_changes() {
     let mut fixture = Fixture::new("dqf", true, 1);
@@ -419,7 +419,7 @@ fn without_a_quiet_instant_nothing_changes() {
     fixture.run_until(until + ms(1));
     assert_eq!(answered.try_recv(), Ok(Err(GivenUp::NeverQuiet)));
     assert_eq!(fixture.core.statistics().exports.len(), 2);
-    // The busy tenant stops sending calls.
+    // The busy export's client stops sending calls.
     fixture.clients.remove(&members[0].id);
     fixture.run_until(until + ms(500));
     let then = served(&fixture) - before - held_back;

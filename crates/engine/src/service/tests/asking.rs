@@ -34,7 +34,7 @@ pub(super) fn call_of(
     (Call { export: ExportId(export), kind, released, parts, answer }, awaited)
 }
 
-/// Makes a call of one request of [`SIZE`], which starts at this byte of the store.
+/// Makes a call of one request of [`SIZE`] bytes, which starts at this byte of the store.
 pub(super) fn call_at(export: u64, kind: CallKind, offset: u64, released: Time) -> (Call, Awaited) {
     call_of(export, kind, released, vec![part(kind, offset, SIZE)])
 }
@@ -49,7 +49,7 @@ pub(super) fn any_kind(random: &mut Pcg64Mcg) -> CallKind {
     }
 }
 
-/// Serves until all calls have their reply.
+/// Runs the core until all calls have been answered.
 pub(super) fn settle(core: &mut Core<Store>) {
     while !core.is_idle() {
         core.wait_until(None);
@@ -57,7 +57,7 @@ pub(super) fn settle(core: &mut Core<Store>) {
     }
 }
 
-/// Serves until that instant.
+/// Runs the core until `instant`.
 pub(super) fn run_until(core: &mut Core<Store>, instant: Time) {
     while core.backend().now < instant {
         core.wait_until(Some(instant));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a change of the exports is safe for all tenants and reported correctly. Method: a
+//! Goal: a change of the exports harms no existing export and is reported correctly. Method: a
 //! requester on its own thread, and a core in virtual time.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::service::inbox::Message;
 use crate::service::offer::Arrangement;
 use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, last_policy, switch};
 
-/// `camera` has a very long period, so its token takes a long time to return.
+/// `camera` has a very long period, so it takes a long time until its token is available again.
 const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -52,11 +52,11 @@ impl Prover for Rules {
     }
 }
 
-/// A service whose thread is the test's.
+/// A service that runs on the test's thread.
 struct Fixture {
     shared: Arc<Shared>,
     core: Core<Store>,
-    /// Whether the service is asked to stop while a change waits.
+    /// Whether the service is stopped while a change waits.
     is_ending: bool,
 }
 
@@ -84,7 +84,7 @@ impl Fixture {
         })
     }
 
-    /// Handles messages like the service's thread.
+    /// Handles messages as the service's thread does.
     fn hear(&mut self) {
         for message in messages(&self.shared) {
             match message {
@@ -125,9 +125,9 @@ fn new(text: &str) -> NewExport {
     ServeFile::parse_export(text).unwrap()
 }
 
-/// Goal: an export that is admitted, under the same plan, before a removed one is gone does not get
-/// the removed export's account in the policy. Method: `busy` keeps a request in flight for so long
-/// that no instant is quiet; `camera`, which used its token, is removed and admitted again.
+/// Goal: an export that is admitted under the same plan before a removed one is gone does not
+/// inherit the removed export's account in the policy. Method: `busy` keeps a request in flight for
+/// so long that no instant is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     let mut fixture = Fixture::new();
@@ -143,22 +143,22 @@ fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     assert_eq!(fixture.shared.offer.get().exports().len(), 2);
 }
 
-/// A change requested while the service ends is refused for that reason, not for a lack of quiet
-/// instants.
+/// A change requested while the service ends is refused for that reason, not because no quiet
+/// instant came.
 #[test]
 fn the_end_is_no_want_of_quiet_instants() {
     let mut fixture = Fixture::new();
     fixture.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = fixture.read(0);
     fixture.is_ending = true;
-    // The first change is waiting when the end comes; the second is requested afterwards.
+    // The first change is already waiting when the end comes; the second is requested afterwards.
     let admitted = fixture.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
     assert!(matches!(admitted, Err(ChangeError::Ending)), "{admitted:?}");
     let removed = fixture.asked(|shared| shared.remove("camera"));
     assert!(matches!(removed, Err(ChangeError::Ending)), "{removed:?}");
 }
 
-/// A change that does not affect the tasks waits for nothing, however busy the drive is.
+/// A change that does not affect the tasks takes effect immediately, however busy the drive is.
 #[test]
 fn best_effort_comes_and_goes_beside_a_busy_drive() {
     let mut fixture = Fixture::new();
@@ -168,7 +168,7 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     assert!(fixture.asked(|shared| shared.remove("more")).unwrap().is_free);
 }
 
-/// Goal: an export is replaced in one step, even while requests of it are outstanding. Method: its
+/// Goal: an export is replaced in one step, even while its requests are outstanding. Method: its
 /// requests wait at the policy and on the drive, and the new export has the same place.
 #[test]
 fn a_replaced_export_is_always_offered_and_its_old_requests_fail() {
@@ -226,6 +226,6 @@ fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
         change.answer.send(Ok(Time::ZERO)).unwrap();
         assert_eq!(asking.join().unwrap().unwrap().offer.exports().len(), 4);
     });
-    // Now the next change may begin.
+    // Now the next change can begin.
     assert!(matches!(shared.admit(&new(MORE)), Err(ChangeError::NameTaken { .. })));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Clients that send one call at a time, at random. The harness compares every reply with its
+//! Clients that send one call at a time, at random times. The harness compares every reply with its
 //! reference.
 
 use rand::{RngExt, SeedableRng};
@@ -14,13 +14,13 @@ use crate::service::harness::scenario::{BLOCKS, BlockRange};
 use crate::service::harness::{params, table};
 use crate::service::statistics::Watch;
 
-/// The number of blocks of the largest call: two requests.
+/// The number of blocks in the largest call: two requests.
 const CALL_BLOCKS: u64 = 8;
 
-/// A service of exports with the same number of clients each.
+/// A service in which every export has the same number of clients.
 pub(super) struct Clients {
     pub(super) exports: u64,
-    /// The number of clients of each export.
+    /// The number of clients per export.
     pub(super) count: usize,
     pub(super) policy: PolicyName,
     /// The drive's batch times in ms.
@@ -35,7 +35,7 @@ pub(super) struct Clients {
     pub(super) faults: InjectedFaults,
 }
 
-/// A client: the instant of its next call, and the arrival number of the call that has no reply.
+/// A client: the time of its next call, and the arrival number of its call in progress.
 #[derive(Debug, Clone, Copy)]
 struct Client {
     next: Time,
@@ -43,7 +43,7 @@ struct Client {
 }
 
 impl Clients {
-    /// Runs until all calls have their reply.
+    /// Runs until all calls have been answered.
     ///
     /// # Errors
     /// The description of a wrong reply.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: bounds proved for a serve file hold for its service, regardless of what its tenants do.
-//! Method: two contracts and best effort on a drive that takes up to its b(i), completes in any
-//! order, and flushes after every batch that needs it. The first tenant keeps its contract, the
-//! second always has 40 requests waiting, the third takes as much as it can.
+//! Goal: bounds that are proved for a serve file hold for its service, whatever its clients do.
+//! Method: two contracts and best effort on a drive that takes up to b(i), completes requests in
+//! any order, and flushes after every batch that needs it. The first export's client keeps its
+//! contract, the second export always has 40 requests waiting, and the third takes as much as it
+//! can.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,14 +26,14 @@ use crate::service::offer::{Arrangement, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 use crate::service::{Guarantee, ServiceParams, harness::params};
 
-/// The time in ms between the calls of each tenant's clients, 0 if a client sends a call as soon as
-/// the last one completes; and the number of clients.
+/// For each export: the time in ms between its clients' calls, or 0 if a client sends a call as
+/// soon as the last one completes; and the number of clients.
 const PACE: [(u64, usize); 3] = [(40, 1), (0, 40), (0, 9)];
 
 /// The number of 16 KiB blocks in an export.
 const BLOCKS: u64 = 64;
 
-/// A policy's room for requests, and whether it is shared evenly.
+/// The number of requests that the policy can hold, and whether this room is shared evenly.
 const ROOM: (u32, bool) = (Plan::QUEUED_MAX_DEFAULT, true);
 
 struct Outcome {
@@ -44,7 +45,8 @@ fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
     run_with_room(serve, regulate, ROOM, seed)
 }
 
-/// Runs with a policy that holds this number of requests, with its room shared evenly or not.
+/// Runs with a policy that holds `room.0` requests; `room.1` says whether this room is shared
+/// evenly.
 fn run_with_room(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Outcome {
     let Service { mut core, bounds, .. } = service(serve, regulate, room, seed);
     drive_clients(&mut core, seed);
@@ -58,7 +60,7 @@ struct Service {
     params: ServiceParams,
 }
 
-/// Reads a serve file for a drive with the times [`BATCH_MS`], without the flush.
+/// Reads a serve file for a drive with the batch times [`BATCH_MS`] and the flush time `flush`.
 fn rules(serve: &str, flush: Duration) -> Rules {
     Rules::new(serve, &drive_file(&table(&BATCH_MS), flush))
 }
@@ -79,7 +81,7 @@ fn service(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Service
     Service { core, bounds, params }
 }
 
-/// Runs the clients of all three tenants for half a minute.
+/// Runs the clients of all three exports for half a minute.
 fn drive_clients(core: &mut Core<Store>, seed: u64) {
     drive_clients_by(core, seed, |core, calls| {
         core.run_iteration(calls.into_iter());
@@ -140,8 +142,8 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
         assert_eq!((keeps.exceeded, breaks.exceeded), (0, 0), "seed {seed}");
         assert!(keeps.bounded.max().unwrap() <= bounds[0], "{:?} {bounds:?}", keeps.bounded.max());
         assert!(breaks.bounded.max().unwrap() <= bounds[1], "{:?}", breaks.bounded.max());
-        // The tenant gets exactly what its contract allows, and always asks for more; its last 40
-        // requests still wait at the end.
+        // The export gets exactly the amount that its contract allows, and always asks for more;
+        // its last 40 requests still wait at the end.
         let served = breaks.bounded.count();
         assert!((330..=341).contains(&served) && breaks.beyond >= served - 1, "{served}");
         assert!(floods.responses.count() > 3_000, "{}", floods.responses.count());
@@ -150,8 +152,8 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
     }
 }
 
-/// A tenant with more waiting requests than the policy holds does not keep others out. Canary: if
-/// the room is shared by all, one tenant's queue blocks the other's.
+/// An export with more waiting requests than the policy can hold does not keep others out. Canary:
+/// if the room is not shared evenly, one export's queue blocks another's.
 #[test]
 fn a_long_line_delays_nobody_but_its_own_tenant() {
     let late = |is_shared: bool, seed: u64| {
@@ -164,10 +166,10 @@ fn a_long_line_delays_nobody_but_its_own_tenant() {
     assert!((0..4).any(|seed| late(false, seed)));
 }
 
-/// The contracts' requests that the policy was told of, with the instants.
+/// The contracts' requests that the policy was offered, with the instants.
 type Told = Rc<RefCell<Vec<(Time, Request)>>>;
 
-/// Records what a policy is told.
+/// A policy that records each request that it is offered.
 struct Listening {
     inner: Box<dyn Policy>,
     told: Told,
@@ -188,8 +190,8 @@ impl Policy for Listening {
     }
 }
 
-/// Goal: the policy gets the contracts behind the host, and the bounds are those of the clients.
-/// Method: 2 ms until the policy sees a request, 4 ms until the client has the reply.
+/// Goal: the policy gets the contracts as they remain behind the host, and the bounds are those of
+/// the clients. Method: 2 ms until the policy sees a request, 4 ms until the client has the reply.
 #[test]
 fn contracts_behind_a_host_count_from_when_the_policy_sees_a_request() {
     let ms = Duration::from_ms;
@@ -220,7 +222,7 @@ fn contracts_behind_a_host_count_from_when_the_policy_sees_a_request() {
         assert!(request.eligible >= *now, "{request:?} at {now:?}");
         assert_eq!(request.due, request.eligible.checked_add(task.deadline));
     }
-    // Tokens return after the shorter period: a tenant that always has requests waiting gets one
+    // Tokens return after the shorter period: an export that always has requests waiting gets one
     // every 98 ms.
     let of_second = told.iter().filter(|(_, request)| request.task.index() == 1);
     let eligible: Vec<Time> = of_second.map(|(_, request)| request.eligible).collect();
@@ -230,7 +232,7 @@ fn contracts_behind_a_host_count_from_when_the_policy_sees_a_request() {
     assert_eq!((keeps.misses, breaks.misses, keeps.exceeded, breaks.exceeded), (0, 0, 0, 0));
 }
 
-/// Canary: without tokens, the breach delays the other tenant.
+/// Canary: without tokens, the export that breaks its contract delays the other.
 #[test]
 fn without_tokens_the_breach_is_felt() {
     let felt = (0..6).filter(|&seed| {
@@ -245,7 +247,7 @@ fn without_tokens_the_breach_is_felt() {
     assert!(felt.count() >= 5);
 }
 
-/// Goal: excess that a late drive causes is distinguished from a wrong proof. Method: stall the
+/// Goal: an excess that a late drive causes is distinguished from a wrong proof. Method: stall the
 /// drive.
 #[test]
 fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
@@ -260,10 +262,10 @@ fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
     }
 }
 
-/// Goal: no response exceeds its bound while the guarantee stands, and it stands again after each
-/// stall. Method: stall the drive for random times, and compare the statistics before and after
-/// each iteration. Canary: if the guarantee stood again as soon as no batch is late, bounds would
-/// be exceeded while it stands.
+/// Goal: no response exceeds its bound while the guarantee holds, and the guarantee is restored
+/// after each stall. Method: stall the drive for random times, and compare the statistics before
+/// and after each iteration. Canary: if the guarantee were restored as soon as no batch is late,
+/// bounds would be exceeded while it holds.
 #[test]
 fn no_bound_is_exceeded_while_the_guarantee_stands() {
     let mut hasty_breaches = 0;
@@ -297,9 +299,9 @@ fn no_bound_is_exceeded_while_the_guarantee_stands() {
     assert!(hasty_breaches > 10, "{hasty_breaches}");
 }
 
-/// Goal: the guarantee does not stand while a late batch is on the drive, even if no in-contract
-/// request is pending. Method: a late batch of best effort. A contract's request that arrives then
-/// exceeds its bound, so an earlier instant would be wrong.
+/// Goal: the guarantee is not restored while a late batch is on the drive, even if no in-contract
+/// request is pending. Method: a late batch of best effort. An in-contract request that arrives
+/// then exceeds its bound, so restoring earlier would be wrong.
 #[test]
 fn the_guarantee_does_not_stand_while_a_late_batch_is_on_the_drive() {
     let Service { mut core, bounds, .. } = service(SERVE, true, ROOM, 1);
@@ -321,7 +323,8 @@ fn the_guarantee_does_not_stand_while_a_late_batch_is_on_the_drive() {
 }
 
 /// Goal: an excess that no lateness explains keeps its export degraded if every batch was timed,
-/// since the proof may be wrong. Method: remove the tokens, so that a breach delays others.
+/// because the proof may be wrong. Method: remove the tokens, so that a broken contract delays
+/// others.
 #[test]
 fn an_unexplained_excess_does_not_stand_again() {
     let Outcome { statistics, .. } = run(SERVE, false, 1);
@@ -330,7 +333,7 @@ fn an_unexplained_excess_does_not_stand_again() {
 }
 
 /// A contract for writes proves nothing about reads: reads are served as best effort, and the proof
-/// accounts for that even if no export is best effort.
+/// accounts for them even if no export is best effort.
 #[test]
 fn what_a_contract_does_not_speak_of_is_best_effort() {
     let alone = SERVE.split("[[export]]\nname = \"floods\"").next().unwrap();
@@ -359,14 +362,14 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
     assert!(keeps.bounded.max().unwrap() <= bounds[0]);
     assert!(breaks.bounded.max().unwrap() <= bounds[1]);
-    // The tenant gets more than its contract allows, and none of its requests counts as late.
+    // The export gets more than its contract allows, and none of its requests counts as late.
     assert!(breaks.responses.count() > 2 * breaks.bounded.count());
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
-/// Sends 40 calls, in turn to these two exports, serves them until `until`, and then ends the
+/// Sends 40 calls, alternately to these two exports, serves them until `until`, and then ends the
 /// service: a policy with the plan `last` must serve the remaining calls within `time_max`. Returns
-/// the number of calls without a reply when the end began.
+/// the number of unanswered calls when the end began.
 fn end(
     core: &mut Core<Store>,
     to: [usize; 2],
@@ -390,9 +393,9 @@ fn end(
     waiting
 }
 
-/// A policy that holds best effort back for requests that contracts may send holds it back forever
-/// if they send none. So a service that ends replaces the policy, and waits only until the new one
-/// has served the remaining requests.
+/// A policy that holds best effort back for requests that contracts allow would hold it back
+/// forever if none came. So a service that ends replaces the policy, and waits only until the new
+/// policy has served the remaining requests.
 #[test]
 fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     let table = table(&BATCH_MS);
@@ -410,7 +413,7 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     assert_eq!(end(&mut core, [1, 1], until, &last, time_max), 40, "the gate is shut");
 }
 
-/// At its end, the service does not wait for contracts or limits that hold requests back either.
+/// A service that ends does not wait for contracts or limits that hold requests back either.
 #[test]
 fn the_end_does_not_wait_for_contracts_and_limits() {
     let serve = SERVE.replace("period = \"80ms\"", "period = \"60s\", deadline = \"80ms\"");
@@ -422,8 +425,8 @@ fn the_end_does_not_wait_for_contracts_and_limits() {
     assert!(left > 20, "{left} of 40");
 }
 
-/// Makes a task that may send one request per second with a deadline of 7 ms; two requests one
-/// after the other take 8 ms.
+/// Makes a task with one request per second and a deadline of 7 ms; two requests one after the
+/// other take 8 ms.
 fn short_task() -> Task {
     let serve = SERVE.replace(
         "period = \"80ms\", requests = 2",
@@ -437,8 +440,8 @@ fn best_effort(rules: &Rules) -> Vec<BestEffort> {
     rules.workload(&rules.exports()).best_effort
 }
 
-/// Reads of a contract for writes are split at the contract's size, even if best effort's own limit
-/// is smaller; the proof accounts for that.
+/// Reads under a contract for writes are split at the contract's size, even if the limit for best
+/// effort is smaller; the proof accounts for that.
 #[test]
 fn what_rides_along_is_as_large_as_the_contract_allows() {
     let serve = SERVE.replace("size_max = \"16KiB\"\n\n", "size_max = \"4KiB\"\n\n");
@@ -454,7 +457,7 @@ fn what_rides_along_is_as_large_as_the_contract_allows() {
     assert_eq!([largest("keeps"), largest("floods")], both);
 }
 
-/// A proof that relies on times measured without flushes does not apply if an export may flush.
+/// A proof that relies on times measured without flushes does not apply if an export can flush.
 #[test]
 fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     let gated = |flush: Duration| {
@@ -478,9 +481,9 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     assert_eq!(gated(Duration::from_ns(100)), (Answer::Proven, Some(three)));
 }
 
-/// Goal: a period so long that the next token is beyond the end of time affects only the tenant
-/// that asks for more. Method: one call with more parts than there are such periods left, beside
-/// another tenant.
+/// Goal: if a period is so long that the next token would come after the largest representable
+/// time, only the export that asks for more is affected. Method: one call with more parts than
+/// there are such periods left, while another export is served.
 #[test]
 fn a_token_that_comes_after_the_end_of_time_never_comes() {
     let serve = SERVE.replace("\"80ms\"", "\"1000000000s\", deadline = \"80ms\"");
@@ -496,8 +499,9 @@ fn a_token_that_comes_after_the_end_of_time_never_comes() {
     assert_eq!((seen.exports[0].bounded.count(), seen.exports[0].outstanding), (2, BLOCKS - 2));
 }
 
-/// Goal: a tenant's queue keeps its order when another set gives each tenant more room. Method: 40
-/// requests of a contract while the policy takes a few, the same set again, and one later request.
+/// Goal: an export's queue keeps its order when a switch gives each export more room. Method: 40
+/// requests of a contract while the policy takes a few, a switch to the same set with more room,
+/// and one later request.
 #[test]
 fn who_comes_later_does_not_pass_the_line() {
     for is_switched in [false, true] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: after a crash at any instant, all data reported durable is there. Method: cut the store's
-//! journal after every entry. Only the worst image is checked: any write that was not flushed
-//! before the cut may survive, but here none does. Each block must then hold the newest stamp that
-//! was reported durable before the cut, or a newer one.
+//! Goal: after a crash at any instant, the store holds all data that was reported durable. Method:
+//! cut the store's journal after every entry. Only the worst image is checked: a write that was not
+//! flushed before the cut may survive, but here none does. Each block must then hold the newest
+//! stamp that was reported durable before the cut, or a newer one.
 
 use tidegate_model::PolicyName;
 

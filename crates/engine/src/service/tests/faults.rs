@@ -29,8 +29,8 @@ fn service(policy: PolicyName) -> (Core<Store>, Incidents) {
     service_on(&table(&[4, 6, 8]), policy, Some(table(&[7, 9, 11])))
 }
 
-/// Makes such a service on a drive with the batch times `times`; its batches are compared with the
-/// table `watched`, if there is one.
+/// Makes the same service on a drive with the batch times `times`; its batches are compared with
+/// the table `watched`, if there is one.
 fn service_on(
     times: &BatchTable,
     policy: PolicyName,
@@ -52,7 +52,7 @@ fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Cal
     call_of(export as u64, kind, core.backend().now, vec![part])
 }
 
-/// Runs these calls until they have their reply, and returns their results.
+/// Runs these calls until they are answered, and returns their results.
 fn ask_all(
     core: &mut Core<Store>,
     calls: impl IntoIterator<Item = (Call, Awaited)>,
@@ -63,7 +63,7 @@ fn ask_all(
     answers.iter().map(result).collect()
 }
 
-/// Returns the result of a call that has its reply.
+/// Returns the result of a call that has been answered.
 fn result(answer: &Awaited) -> Result<(), CallError> {
     answer.poll().expect("answered").0.map(drop)
 }
@@ -95,7 +95,8 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
         let seen = core.statistics();
         assert_eq!((seen.exports[0].failed, seen.exports[1].failed), (3, 0));
         assert_eq!((seen.in_flight, seen.exports[0].outstanding), (0, 0));
-        // Outside the region the same export still works, and completed writes are there.
+        // Outside the faulty region the same export still works, and completed writes are in the
+        // store.
         assert_eq!(ask(&mut core, 0, 4, WRITE), Ok(()));
         assert_eq!(core.backend().blocks[4], 7);
         assert_eq!(core.backend().blocks[SPREAD + 3], 7);
@@ -103,7 +104,8 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
     }
 }
 
-/// A call of several parts fails as a whole if one part fails, and gets one reply, after all parts.
+/// A call of several parts fails as a whole if one part fails, and gets one reply, after all parts
+/// are complete.
 #[test]
 fn a_part_that_fails_fails_its_call_after_the_others() {
     let (mut core, _heard) = service(PolicyName::Noop);
@@ -139,8 +141,8 @@ fn who_left_is_answered_into_the_void() {
     assert_eq!(core.statistics().exports[0].outstanding, 0);
 }
 
-/// The kernel reports a failed flush once. All durable requests without a reply, in flight or
-/// queued, must fail with it, because their data may be lost.
+/// The kernel reports a failed flush once. All unanswered durable requests, in flight or queued,
+/// must fail with it, because their data may be lost.
 #[test]
 fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
     for policy in [PolicyName::Noop, PolicyName::Dqf, PolicyName::Fifo] {
@@ -162,7 +164,7 @@ fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
         for answer in answers {
             result(&answer).expect_err("a flush failed");
         }
-        // Requests without a promise of durability continue.
+        // Requests that need not be durable continue.
         assert_eq!(result(&is_read), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, WRITE), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, DURABLE), Err(CallError::FlushBroken));
@@ -202,7 +204,7 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts() {
     run_until(&mut core, at(19_000));
     let said: Vec<_> = heard.try_iter().collect();
     let [Incident::Stall(stall)] = said[..] else { panic!("{said:?}") };
-    // Five seconds more than the longest batch.
+    // The stall is reported five seconds after the longest batch time.
     assert_eq!((stall.at, stall.waited, stall.in_flight), (at(5_011), Duration::from_ms(5_011), 1));
     settle(&mut core);
     assert_eq!(result(&awaited), Ok(()));
@@ -214,8 +216,8 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts() {
     let guarantee = Guarantee { is_degraded: false, since: at(20_000), degradations: 1 };
     assert_eq!((seen.is_drive_degraded, seen.guarantee), (false, guarantee));
     assert_eq!((seen.overrun_sum, seen.overrun_max), (overrun.excess, overrun.excess));
-    // All exports continue, best effort after waiting as long as the drive was late, and the next
-    // stall is reported again.
+    // All exports continue, best effort after the stall has ended, and the next stall is reported
+    // again.
     assert_eq!(ask(&mut core, 1, 1, WRITE), Ok(()));
     assert!(core.backend().now >= at(39_993));
     core.backend_mut().faults.stalled_until = core.backend().now + Duration::from_ms(6_000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the work of one iteration of the service's thread is bounded, regardless of what a tenant
-//! requests. Method: count the opened parts, and the parts that each is compared with; no clock.
+//! Goal: the work of one iteration of the service's thread is bounded, whatever a client requests.
+//! Method: count the opened parts, and the parts with which each is compared; no clock.
 
 use tidegate_device::Waker;
 use tidegate_model::{Duration, Time};
@@ -14,8 +14,7 @@ use crate::service::harness::store::Store;
 use crate::service::offer::ExportId;
 use crate::service::{CallError, Export, Shared};
 
-/// The exports of the harness's serve file, and the number of the requests in a piece of a large
-/// call.
+/// Two exports of the harness's serve file, and the number of requests in a piece of a large call.
 const KEEPS: u64 = 0;
 const FLOODS: u64 = 2;
 const PIECE: usize = 64;
@@ -33,7 +32,7 @@ fn opened_in_iteration(core: &mut Core<Store>, calls: Vec<Call>) -> u64 {
 }
 
 /// Goal: an in-contract request is dispatched in the iteration that reads it, although a
-/// best-effort tenant sent many requests for the same place before it. The same holds for an
+/// best-effort client sent many requests for the same place before it. The same holds for an
 /// in-contract request that arrives in the next iteration. Method: a flood of 100 calls.
 #[test]
 fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
@@ -63,7 +62,7 @@ fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
     }
 }
 
-/// Goal: the parts of a tenant with many connections are compared with few others, and make no
+/// Goal: the parts of an export with many connections are compared with few others, and make no
 /// contract late. Method: 20 clients overwrite the same place and one keeps its contract, in
 /// virtual time except for the instants at which the clients' threads send.
 #[test]
@@ -74,7 +73,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     let export = |name| Export::named(&shared, name).expect("it is offered");
     let zero = |floods: &Export| floods.zero(0, PIECE * (16 << 10), false);
     let statistics = std::thread::scope(|scope| {
-        // Both end if the test fails; otherwise the clients would wait for ever.
+        // Both must be dropped if the test fails; otherwise the clients would wait forever.
         let (mut core, _closing) = (core(&shared.params, 1), Closing(&shared));
         let ask = |_| {
             let floods = export("floods");
@@ -84,7 +83,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
         let mut next = Time::ZERO;
         while !(clients.iter().all(std::thread::ScopedJoinHandle::is_finished) && core.is_idle()) {
             let now = core.backend().now;
-            // As if they had arrived at `now` in the drive's time.
+            // The calls count as if they had arrived at `now` in the drive's time.
             let arrived = calls(&shared).into_iter().map(|call| Call { released: now, ..call });
             let mut calls: Vec<Call> = arrived.collect();
             let mut agreed = 0;
@@ -97,7 +96,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
             let outstanding = core.in_order(ExportId(FLOODS)) as u64;
             assert!(outstanding <= PARTS, "{outstanding}");
             core.wait_until(Some(next));
-            // Yielding costs a time slice, so it is done only when idle.
+            // Yielding costs a time slice, so the loop yields only when idle.
             if core.is_idle() {
                 std::thread::yield_now();
             }
@@ -114,7 +113,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     assert_eq!((keeps.exceeded, keeps.beyond, keeps.misses), (0, 0, 0));
 }
 
-/// Refuses clients when it is dropped.
+/// Refuses clients once it is dropped.
 struct Closing<'a>(&'a Shared);
 
 impl Drop for Closing<'_> {

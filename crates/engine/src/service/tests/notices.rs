@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a client that reports its misses gets the drive back from best effort, and no other export
-//! can do that. Method: a periodic reader beside twelve clients of best effort, in virtual time,
-//! with its reports and without.
+//! can do so. Method: a periodic reader and twelve best-effort clients, in virtual time, with and
+//! without the reader's reports.
 
 use tidegate_model::{Duration, Time};
 use tidegate_policy::NoticeKind;
@@ -106,7 +106,7 @@ fn a_client_that_reports_its_misses_recovers_with_figures_or_without() {
     }
 }
 
-/// Canary: notices in the name of best effort change nothing.
+/// Canary: notices from a best-effort export change nothing.
 #[test]
 fn best_effort_is_not_heard() {
     let soft = serve("mdn", STREAM);

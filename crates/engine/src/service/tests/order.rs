@@ -21,7 +21,7 @@ fn clients(policy: PolicyName, seed: u64) -> Clients {
     }
 }
 
-/// In this store, trimmed data reads as zeroes; a trim keeps the order like a write.
+/// In this store, trimmed data reads as zeroes. A trim keeps its place in the order like a write.
 #[test]
 fn reads_see_exactly_what_was_written_or_trimmed_before_them() {
     for (policy, has_trims) in [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a large call is split as `export` says. Method: read one client's calls from the service's
-//! inbox.
+//! Goal: a large call is split as the module `export` documents. Method: read one client's calls
+//! from the service's inbox.
 
 use tidegate_device::Waker;
 use tidegate_model::{Beyond, Bytes, Duration, ExportContract, ExportSpec, PolicyName};
@@ -94,13 +94,13 @@ fn a_large_read_comes_in_pieces_and_is_answered_as_its_slowest() {
     };
     let slow = |index| Ok(in_ms([3, 9, 4][index]));
     let ((answered, data), pieces) = asked(export(0, None), Bytes::from_kib(4), read, slow);
-    // The contract did not allow that many at once.
+    // The contract did not allow all these requests at once.
     assert_eq!(answered, Ok(Answered { is_within_contract: false, ..in_ms(9) }));
     assert!(data == place(8192, length));
     assert_eq!(pieces.iter().map(|piece| piece.parts).collect::<Vec<_>>(), [64, 64, 3]);
 }
 
-/// With large parts: at most 8 MiB at once, or one part that is larger.
+/// With large parts, a piece has at most 8 MiB, or one part that is larger.
 #[test]
 fn no_more_bytes_than_that_are_on_their_way() {
     let read = |export: &Export| {
@@ -154,7 +154,8 @@ fn a_piece_that_fails_is_the_last() {
     assert_eq!((nothing, pieces.len()), (Ok(Answered::default()), 0));
 }
 
-/// Requests that a contract allows at once are sent at once, so that the bound applies to the call.
+/// Requests that a contract allows at once are sent together, so that the bound applies to the
+/// call.
 #[test]
 fn a_contract_is_not_cut() {
     let contract = ExportContract {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests of a run: its settings, on the backend of the loop's tests.
+//! Code shared by the tests of a run: its settings, on the backend of the loop's tests.
 
 #[path = "../../../../host/tests/all/common/in_order.rs"]
 mod in_order;
@@ -21,7 +21,7 @@ pub(crate) const LIMITS: Limits = Limits {
     is_writable: false,
 };
 
-/// The settings of a test run; each default has no effect.
+/// The settings of a test run; by default each has no effect.
 pub(crate) struct Setting {
     pub(crate) policy: PolicyName,
     pub(crate) batch_max: u32,

@@ -36,7 +36,8 @@ fn workload_that_the_target_cannot_carry_is_refused_before_anything_starts() {
         let extra_max = task.period;
         task.arrivals = tidegate_model::Arrivals::Sporadic { extra_max };
     };
-    // 10 ms apart they end after 365 years, and up to 20 ms apart after 730.
+    // With releases 10 ms apart, the jobs end after 365 years; with releases up to 20 ms apart,
+    // after 730 years.
     let never = refusal(sporadic, Length::Jobs(1_152 * 1_000_000_000));
     assert!(matches!(never, RunError::LengthBeyondTime { .. }));
 }

@@ -10,7 +10,7 @@ use tidegate_engine::{Length, RunEnd};
 use tidegate_model::{Duration, Intensity, PolicyName, Task};
 
 /// Goal: the host's lateness is reported separately from the response time that contains it.
-/// Method: the host wakes 3 ms late at the second release and 1 ms late at its completion.
+/// Method: the host wakes 3 ms late at the second release and 1 ms late at the completion after it.
 #[test]
 fn late_wake_up_is_told_apart() {
     let workload = workload(vec![task("a", 50, 1)], Vec::new());
@@ -33,14 +33,16 @@ fn lateness_counts_once_for_each_job_slept_through() {
     setting.backend.lateness_at =
         Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
     let outcome = setting.run(&workload).unwrap();
-    // Jobs of two requests, due at 0, 10, 20 and 30; the last three are released at 35.
+    // Jobs of two requests each are due at 0, 10, 20 and 30 ms; the last three are released at 35
+    // ms.
     let lateness = outcome.watch.host_lateness;
     assert_eq!((lateness.count(), extremes(&lateness)), (4, (ms(0), ms(25))));
     assert_eq!(lateness.mean(), Some(Duration::from_us(11_250)));
 }
 
 /// Goal: a flag cancels a run, which waits for the requests in flight and returns its results.
-/// Method: cancel while the host sleeps until 4 ms; one batch of 2 of the 5 requests is in flight.
+/// Method: cancel while the host sleeps until 4 ms; two of the five requests are in flight as one
+/// batch.
 #[test]
 fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     let workload = workload(vec![task("a", 7, 1), task("b", 100, 4)], Vec::new());
@@ -57,8 +59,8 @@ fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     assert_eq!(outcome.watch.device_time.count(), 2);
 }
 
-/// Goal: failed requests are counted, stop nothing, and do not count as device times. Method: two
-/// failing requests.
+/// Goal: failed requests are counted, do not stop the run, and do not count as device times.
+/// Method: two failing requests.
 #[test]
 fn failed_requests_are_no_measure_of_the_device() {
     let workload = workload(vec![task("a", 20, 2)], vec![load(Intensity::Outstanding(1))]);
@@ -74,7 +76,7 @@ fn failed_requests_are_no_measure_of_the_device() {
 }
 
 /// Goal: batches that exceed the table are counted. Method: the table allows 10 ms for two requests
-/// and 3 ms for one; the drive takes 8 and 4.
+/// and 3 ms for one; the drive takes 8 ms and 4 ms.
 #[test]
 fn batches_that_break_the_table_are_counted() {
     let mut workload =
@@ -98,7 +100,7 @@ fn best_effort_is_waited_for_and_is_never_late() {
     let workload = workload(Vec::new(), vec![load(Intensity::Outstanding(3))]);
     let setting = Setting::new(PolicyName::Noop, Length::Duration(ms(40)));
     let outcome = setting.run(&workload).unwrap();
-    // The last release is at 36; the run waits for the three requests in flight.
+    // The last release is at 36 ms; the run waits for the three requests in flight.
     assert_eq!(outcome.run.metrics.best_effort().completed.requests, 12);
     assert_eq!(outcome.run.ended, at(48));
     assert_eq!(outcome.watch.host_lateness.count(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Says in a sentence what limits a processor's workload.
+//! Describes in a sentence what limits a processor's workload.
 
 use tidegate_cpu_analysis::{
     CpuAnswer, CpuAssessment, CpuLimit, CpuThread, MeasuredDemand, Prioritised, fitting_priorities,
@@ -9,7 +9,7 @@ use tidegate_model::Duration;
 
 use crate::figures;
 
-/// Returns what prevents more work, as a sentence without its full stop.
+/// Returns the limit to more work, as a sentence without its full stop.
 pub(super) fn limited_by(workload: &CpuWorkload, assessment: &CpuAssessment) -> Option<String> {
     let of = |thread| {
         let (name, row) = match thread {

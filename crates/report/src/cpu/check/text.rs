@@ -139,8 +139,8 @@ impl CpuReport<'_> {
         }
     }
 
-    /// Returns tasks, servers and work; consecutive entries that differ only in their number are
-    /// one row.
+    /// Returns tasks, servers and work as rows; consecutive entries that differ only in their
+    /// number share a row.
     fn rows(&self) -> Vec<Row<'_>> {
         let (workload, assessment) = (self.workload, &self.assessment);
         let mut rows: Vec<Row<'_>> = Vec::new();
@@ -218,7 +218,7 @@ fn percent(ppm: u64) -> String {
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 
-/// Formats the time left before the deadline, or by how much the deadline can be missed.
+/// Formats the time left before the deadline, or the time by which the deadline can be missed.
 fn margin(row: &CpuThreadAssessment) -> String {
     match (&row.bound, row.deadline) {
         (CpuBound::NotApplicable(_), _) => "not applicable".to_owned(),

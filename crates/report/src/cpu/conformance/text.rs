@@ -11,10 +11,10 @@ use crate::page::{Answer, Page, Table};
 /// The characters before the cells of a diagram's rows.
 const DIAGRAM_HEAD: usize = 14;
 
-/// The word for a stream with different replenishments.
+/// The word that marks a stream with different replenishments.
 const DIFFERS: &str = "differs";
 
-/// Returns each invariant in a few words.
+/// Describes an invariant in a few words.
 const fn about(invariant: Invariant) -> &'static str {
     match invariant {
         Invariant::Budget => "I1 replenishments sum to the budget",
@@ -61,7 +61,7 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
     }
 }
 
-/// Returns whether the implementations conform, and to what.
+/// States whether the implementations conform, and to which part.
 pub(super) fn answer(reports: &[(String, Report)]) -> Answer {
     let [(name, report)] = reports else {
         let names = |conforms: bool| {
@@ -102,7 +102,7 @@ fn subset(supports: &Supports) -> String {
     format!("{charge} preemption charge, {min} {most} replenishments, times in {granularity}")
 }
 
-/// Writes the first stream of each family that differs, and the first call in which it differs.
+/// Writes the first differing stream of each family, and the first call in which it differs.
 fn write_differences(report: &Report, page: &mut Page) {
     let line = |line: &Option<Box<_>>| {
         line.as_ref().map_or("no call".to_owned(), |line| {
@@ -147,8 +147,8 @@ fn family_word(report: &FamilyReport) -> String {
 
 fn invariant_word(invariant: Invariant, report: &Report) -> String {
     let RandomReport { checks, failed_runs, .. } = report.invariants[invariant as usize];
-    // Invariants about other threads need only runs with other threads; the rest need the
-    // implementation's own reports.
+    // Invariants about other threads need only runs with other threads; all other invariants need
+    // the implementation's own reports.
     let is_told =
         !matches!(invariant, Invariant::Window | Invariant::Response | Invariant::Liveness);
     match (checks, failed_runs) {
@@ -159,7 +159,7 @@ fn invariant_word(invariant: Invariant, report: &Report) -> String {
     }
 }
 
-/// Writes the first stream of each family that fails, with its violations, and the first seeds.
+/// Writes the first failing stream of each family with its violations, and the first failing seeds.
 fn write_failures(report: &Report, page: &mut Page) {
     for family in &report.families {
         let Some(StreamResult { name, story, verdict, diagram }) = family.failed() else {

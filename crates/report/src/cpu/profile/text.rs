@@ -9,10 +9,10 @@ use crate::figures;
 use crate::page::{Answer, Page};
 use crate::plot::Chart;
 
-/// The number of lengths in the table; the file holds all.
+/// The number of interval lengths in the table; the file contains all.
 const ROWS: usize = 10;
 
-/// Returns how much other threads took, or why the profile cannot be relied on.
+/// States how much time other threads took, or why the profile cannot be relied on.
 pub(super) fn answer(measured: &CpuMeasurement, calibration: Option<&Calibration>) -> Answer {
     let points = running_max(&measured.profile.points);
     let taken = points.last().map_or_else(String::new, |longest| {
@@ -110,7 +110,8 @@ fn write_calibration(calibration: &Calibration, page: &mut Page) {
     page.labelled("", format!("with the refined bound (5.3.0.5): {}", calibration.refined.says()));
 }
 
-/// Writes how long the method took, compared with measuring one interval length after the other.
+/// Writes the duration of the measurement, compared with that of measuring one interval length
+/// after the other.
 fn write_speed(measured: &CpuMeasurement, page: &mut Page) {
     let tally = &measured.tally;
     let lengths: u64 = tally.points().iter().map(|point| point.interval.ns()).sum();

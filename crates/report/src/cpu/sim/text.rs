@@ -166,7 +166,7 @@ impl CpuResult {
         self.kind.map_or("as written", ServerKind::name)
     }
 
-    /// Returns what happened to the deadlines: `sporadic kept all 134 deadlines`.
+    /// States what happened to the deadlines: `sporadic kept all 134 deadlines`.
     fn sentence(&self) -> String {
         let what = self.kind.map_or("the run", ServerKind::name);
         let ended = match self.run.end {
@@ -212,7 +212,7 @@ impl CpuResult {
         )
     }
 
-    /// Returns whether sections of lower-priority threads could block, but none did.
+    /// Returns whether sections of lower-priority threads could have blocked tasks, but none did.
     fn has_no_sections(&self) -> bool {
         is_blocking(&self.workload) && self.run.sections == 0
     }

@@ -13,7 +13,7 @@ pub(super) fn text(table: &MeasuredTable, function: &str) -> String {
     let samples = table.samples.map_or(String::new(), |it| {
         format!(", {} of each", figures::count(thousands(it), "sample"))
     });
-    // Proofs take the running maximum.
+    // Proofs use the running maximum, so the last entry is the maximum.
     let (Some(&first), Some(&last)) = (table.ns_max.first(), table.ns_max.iter().max()) else {
         return measured(table);
     };

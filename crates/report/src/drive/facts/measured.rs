@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The measurements of a profile besides its batches, and the fits to them, in short lines.
+//! The measurements of a profile other than its batches, and the fits to them, in short lines.
 
 use serde::Deserialize as _;
 use tidegate_model::drive_file::{PredictionErrors, SingleTimes, Throughput};
@@ -11,8 +11,8 @@ use crate::figures::thousands;
 use crate::paragraph::Fact;
 use crate::{figures, structure};
 
-/// Describes drains, requests of the drive's own priority, single requests, flows, and how far
-/// predictions are off.
+/// Describes drains, requests with the drive's own priority, single requests, flows, and the errors
+/// of predictions.
 pub(super) fn observations(file: &DriveFile) -> Vec<Fact> {
     let drains = file.drain.iter().map(|table| ("Drain", entries::text(table, "drain")));
     let urgent = file.priority.iter().map(|table| ("Priority", entries::text(table, "priority")));
@@ -22,7 +22,7 @@ pub(super) fn observations(file: &DriveFile) -> Vec<Fact> {
     drains.chain(urgent).chain(single).chain(flows).chain(errors).collect()
 }
 
-/// Describes `[fit]`: the device's parts, then a disk that behaves like it, then the facts about
+/// Describes `[fit]`: the device's parts, then a disk with the same behaviour, then the facts about
 /// the samples.
 pub(super) fn fit(fit: &toml::Table) -> Vec<Fact> {
     let mut facts = structure::facts(fit);

@@ -39,8 +39,8 @@ pub(crate) fn mechanics(mechanics: &Mechanics) -> Result<Vec<Fact>, MechanicsErr
     Ok(facts)
 }
 
-/// Returns the facts of a section that has no sentences of its own: each value with its name, and
-/// the lines of `chosen`.
+/// Returns the facts of a section without its own sentences: each value with its name, and the
+/// lines of `chosen`.
 pub(crate) fn section(label: &'static str, section: &Value) -> Vec<Fact> {
     section_facts(label, section, "")
 }
@@ -64,7 +64,7 @@ fn section_facts(label: &'static str, section: &Value, prefix: &str) -> Vec<Fact
     facts
 }
 
-/// Formats a value as a person writes it.
+/// Formats a value for people.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -154,7 +154,7 @@ fn overhead(overhead: &Overhead) -> Vec<Fact> {
 }
 
 fn bus(bus: &Bus) -> String {
-    // 512 bytes in this many picoseconds.
+    // The rate follows from the time, in picoseconds, of a sector of 512 bytes.
     let rate = |sector_ps: u64| match sector_ps {
         0 => "unlimited".to_owned(),
         ps => figures::throughput(Lba::SECTOR_BYTES * 1_000_000_000_000 / ps),
@@ -209,7 +209,7 @@ fn queue(queue: &Queue) -> String {
     words.join("; ")
 }
 
-/// Returns a value's word in drive files.
+/// Returns the word for a value in drive files.
 fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
