@@ -31,4 +31,37 @@ mkdir -p "$work"
 "$tidegate" sim workloads/recorder.workload.toml --policy noop,dqf --jobs 2000 --quiet \
     --result "$work/sim.result.json" || [ $? = 1 ]
 "$tidegate" report "$work/check.result.json" "$work/sim.result.json" -o "$work/report.html"
+
+# A service on a simulated drive, and two clients of it.
+sed 's/^socket = .*/&\ncontrol = "media.ctl"/' workloads/media.serve.toml >"$work/media.serve.toml"
+"$tidegate" serve "$work/media.serve.toml" >"$work/service.txt" 2>&1 &
+service=$!
+trap 'kill $service 2>/dev/null || true' EXIT
+for _ in $(seq 100); do
+    [ -S "$work/media.ctl" ] && break
+    sleep 0.1
+done
+[ -S "$work/media.ctl" ] || { cat "$work/service.txt" >&2; exit 1; }
+for export in library backup; do
+    "$tidegate" nbd measure "nbd+unix:///$export?socket=$work/media.sock" --duration 3s --quiet >/dev/null
+done
+"$tidegate" ctl "$work/media.serve.toml" statistics --quiet --result "$work/service.result.json" >/dev/null
+"$tidegate" ctl "$work/media.serve.toml" stop --quiet >/dev/null
+"$tidegate" report "$work/service.result.json" -o "$work/service.html"
+
+# A watch of a loop device, where this machine allows one.
+watch() {
+    truncate -s 64M "$work/disk.img"
+    device=$(losetup --find --show "$work/disk.img") || return
+    { sleep 1; dd if="$device" of=/dev/null bs=128k iflag=direct status=none; } &
+    "$tidegate" watch "$device" --duration 3s --quiet --result "$work/watch.result.json" >/dev/null
+    code=$?
+    losetup --detach "$device"
+    return $code
+}
+if [ "$(id -u)" = 0 ] && command -v losetup >/dev/null && watch; then
+    "$tidegate" report "$work/watch.result.json" -o "$work/watch.html"
+else
+    echo "test-browser: no page of a watch: no loop device can be watched here"
+fi
 "$python" scripts/report_in_browser.py "$work"
