@@ -69,11 +69,11 @@ pub(crate) enum Command {
         after_help = "Exit codes: 0 detached, or was not attached; 2 wrong input, 3 the environment failed."
     )]
     Detach(AttachedArguments),
-    /// Say whether a disk is attached as it was made, and show what its mapping has served.
+    /// Show whether a disk is still attached as recorded, and what its mapping has served.
     #[command(after_help = STATUS_CODES)]
     Status(AttachedArguments),
-    /// Show what really happens on a disk that the kernel serves, beside a workload's bounds; or
-    /// learn a workload from it.
+    /// Show the response times on a disk that the kernel serves, beside a workload's bounds; or
+    /// learn a workload from them.
     #[command(after_help = WATCH_CODES)]
     Watch(WatchArguments),
     /// Run the workload against a real device or file, with the policy deciding.

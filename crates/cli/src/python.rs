@@ -64,7 +64,7 @@ pub(crate) struct PlaceArguments {
     /// The folder to create: a workload and a drive file for each disk, and plan.json.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// Use as many disks as the largest margin needs, in place of the fewest disks.
+    /// Use as many disks as the largest margin needs, not the fewest disks.
     #[arg(long, conflicts_with = "before")]
     margin: bool,
     /// The folder of an earlier plan, which is changed with as few moves as the search finds.

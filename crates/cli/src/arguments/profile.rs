@@ -68,7 +68,7 @@ pub(crate) struct ProfileArguments {
     /// Request sizes, each measured separately.
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',', default_value = "128KiB", value_parser = quantity::<Bytes>)]
     pub(crate) size: Vec<Bytes>,
-    /// The most requests at once (K); by default what the device accepts, at most 32.
+    /// The most requests at once (K); by default as many as the device accepts, at most 32.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) depth: Option<u32>,
     /// Reads, writes or both, each measured separately.

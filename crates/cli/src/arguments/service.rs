@@ -24,7 +24,8 @@ pub(crate) struct ServeArguments {
     /// file's.
     #[arg(long, value_name = "PERCENT", value_parser = quantity::<Share>)]
     pub(crate) margin: Option<Share>,
-    /// Check, print where clients connect and what the server can take at most, and exit.
+    /// Check, print where clients connect and the most memory and descriptors that the
+    /// server uses, and exit.
     #[arg(long)]
     pub(crate) print: bool,
     /// Print a drop-in for the systemd unit, with the limits computed from the file, and exit.
@@ -77,11 +78,11 @@ pub(crate) struct CtlArguments {
 /// A query or a command to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CtlVerb {
-    /// Show the exports, their bounds and the guarantee: exit code 0 if it stands.
+    /// Show the exports, their bounds and the guarantee: exit code 0 if it holds.
     Status,
     /// Show what was measured so far: responses, misses, the drive.
     Statistics,
-    /// Report that the tenant of EXPORT missed one of its own deadlines.
+    /// Report that the client of EXPORT missed one of its own deadlines.
     Missed,
     /// Report that the stream of EXPORT ended.
     Ended,

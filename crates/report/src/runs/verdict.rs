@@ -27,7 +27,7 @@ pub(crate) enum RunVerdict {
     Missed,
     /// A request failed.
     Failed,
-    /// A bound was exceeded or a rule was broken through a fault of Tidegate.
+    /// A bound was exceeded or a rule was broken through a bug in Tidegate.
     Broken,
 }
 
@@ -40,7 +40,7 @@ impl RunVerdict {
             Self::Incomplete => "INCOMPLETE",
             Self::Missed => "MISSED",
             Self::Failed => "FAILED",
-            Self::Broken => "BROKEN by a fault of Tidegate",
+            Self::Broken => "BROKEN by a bug in Tidegate",
         }
     }
 

@@ -21,7 +21,7 @@ impl Report for CpuSimReport<'_> {
                 Answer::doubtful(format!("INCOMPLETE: {said}."))
             }
             0 => Answer::bad(format!("MISSED: {said}.")),
-            _ => Answer::bad(format!("BROKEN by a fault of Tidegate: {said}.")),
+            _ => Answer::bad(format!("BROKEN by a bug in Tidegate: {said}.")),
         })
     }
 
