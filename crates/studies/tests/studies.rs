@@ -196,6 +196,62 @@ fn a_recorded_result_has_measures() {
     assert!(self::run(std::slice::from_ref(&unnamed))[0].faults[0].contains("several runs"));
 }
 
+/// Goal: a study compares a recorded profile of a processor with two causes. Method: handwritten
+/// profiles. In 10 ms the machine's line has 1 + 0.1 ms and the load of 2 ms in 10 ms has 3.6 ms
+/// (5.3.0.6), 4.7 ms together; in 1 ms the sum exceeds the interval.
+#[test]
+fn a_recorded_profile_is_compared_with_its_causes() {
+    let profile = |stolen_ns: [u32; 2], fit: &str| {
+        format!(
+            "name = \"p\"\n[conditions]\ncpu = 0\n[stolen]\ninterval_ns = [1000000, 10000000]\nns_max = {stolen_ns:?}\n{fit}"
+        )
+    };
+    let line = "[fit.demand]\nutilization_ppb = 10000000\noffset_ns = 1000000\n";
+    let source = |interval: &str, causes: &str| {
+        format!(
+            "source = {{ kind = \"cpu-profile\", file = \"load.cpu.toml\", interval = \"{interval}\"{causes} }}"
+        )
+    };
+    let causes =
+        ", causes = { machine = \"idle.cpu.toml\", execution = \"2ms\", period = \"10ms\" }";
+    let measures = "[\"stolen_ns\", \"stolen_load\", \"load_ns\", \"sum_ns\", \"exceeds_load\", \"is_covered\"]";
+    let run_at = |interval: &str, causes: &str, stolen_ns: u32, expected: &str| {
+        let (folder, _) = made_up("kind = \"picture\"");
+        let write =
+            |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+        write("idle.cpu.toml", profile([100_000, 200_000], line));
+        write("load.cpu.toml", profile([1_000_000, stolen_ns], ""));
+        let text = format!(
+            "title = \"t\"\nitems = [\"figure 1\"]\n[grid.main]\n{}\nmeasures = {measures}\n\
+             [[fact]]\nat = \"figure 1\"\nsays = \"s\"\nkind = \"ranking\"\nours = \"{expected}\"\n",
+            source(interval, causes)
+        );
+        write("study.toml", text);
+        let study = Study::from_folder(folder.path()).unwrap();
+        let results = run(std::slice::from_ref(&study));
+        (results[0].is_as_stated(), results[0].faults.join(", "))
+    };
+    let at_10 = |rest: &str| {
+        format!(
+            "main('load_ns') == 2e6 and main('sum_ns') == 4.7e6 and main('exceeds_load') and {rest}"
+        )
+    };
+    let within = "main('is_covered') and main('stolen_load') == 0.47";
+    let above = "not main('is_covered') and main('stolen_ns') == 4700001";
+    for (interval, stolen_ns, expected) in [
+        ("10ms", 4_700_000, at_10(within)),
+        ("10ms", 4_700_001, at_10(above)),
+        ("1ms", 4_700_000, "main('sum_ns') == 1e6 and main('is_covered')".to_owned()),
+    ] {
+        let (is_as_stated, faults) = run_at(interval, causes, stolen_ns, &expected);
+        assert!(is_as_stated, "{interval}, {stolen_ns}: {faults}");
+    }
+    assert!(run_at("2ms", causes, 1, "true").1.contains("no intervals of 2ms"));
+    let no_line = causes.replace("idle", "load");
+    assert!(run_at("1ms", &no_line, 1, "true").1.contains("no [fit.demand]"));
+    assert!(run_at("1ms", "", 1, "true").1.contains("there is no measure `load_ns`"));
+}
+
 /// Canary: none of these facts has a value to compare.
 #[test]
 fn a_fact_without_a_value_is_never_let_pass() {

@@ -46,7 +46,8 @@ struct Explained {
     sum: u64,
 }
 
-const KNOWN: &str = "stolen_ns, stolen_load; with `causes` load_ns, sum_ns, exceeds_load, is_covered";
+const KNOWN: &str =
+    "stolen_ns, stolen_load; with `causes` load_ns, sum_ns, exceeds_load, is_covered";
 
 impl Parameters {
     pub(super) fn run(self, surroundings: &Surroundings<'_>) -> Result<Stolen, Failed> {
