@@ -31,11 +31,13 @@ pub(crate) const READ: Bytes = Bytes::from_kib(4);
 /// Two simultaneous reads conflict if they take at least this percentage of the time of one.
 const CONFLICT_PERCENT: u64 = 130;
 
-/// A distance is within a block if more than this share of its pairs conflict, in millionths.
+/// The share of conflicting pairs, in millionths, above which a distance counts as conflicting.
+/// Pairs that are slow by chance are subtracted.
 const CROWDED_PPM: u64 = 300_000;
 
-/// A distance is beyond a block if less than this share of its pairs conflict, in millionths; some
-/// pairs share a chip by chance.
+/// The share of conflicting pairs, in millionths, below which a distance counts as free of
+/// conflicts. Pairs that are slow by chance are subtracted. The share is above 0 because some
+/// distant pairs share a chip by chance.
 const FREE_PPM: u64 = 150_000;
 
 /// The reads of a cell.

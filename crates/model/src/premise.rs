@@ -65,7 +65,7 @@ codes! {
         PredictionUnmeasured => "prediction_unmeasured", Void,
             "`das`: the error of the predicted service times was not measured on this drive";
         HostTimeTooLong => "host_time_too_long", Void,
-            "the host's time and the task's jitter leave nothing of its period or deadline";
+            "the host's time and the task's jitter use up its whole period or deadline";
 
         // Doubts about how much of the drive was measured.
         FewSamples => "few_samples", Weak,
@@ -112,7 +112,7 @@ codes! {
 
         // Doubts about assumptions that no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
-            "a table charges batches of reads and writes, which were measured separately";
+            "batches of reads and writes are charged by tables that were measured with reads alone and with writes alone";
         CostsUnmeasured => "costs_unmeasured", Weak,
             "the bound `mixed` rests on costs that come from batches of one kind each";
         DataSheet => "data_sheet", Weak, "the drive's times were computed from a data sheet, not measured";

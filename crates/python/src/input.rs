@@ -77,8 +77,8 @@ impl Workload {
         Self::new(&path, text, drive, Options { batch, order, margin_ppm, policies })
     }
 
-    /// Returns the workload that this text of a workload file describes. Relative names of drives
-    /// in it are beside `name`, which is its name in faults.
+    /// Parses `text` as a workload file. Relative drive paths start from the folder of `name`.
+    /// Error messages call the text `name`.
     #[staticmethod]
     #[pyo3(signature = (text, drive=None, name=PathBuf::from("workload"), batch=None, order=None, margin_ppm=None, policies=Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 makes the arguments")]

@@ -166,8 +166,9 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns the most execution of a periodic task in a window: `jC + min(C, D − jT)`, `j = ⌊D/T⌋`.
-/// If preemptions are charged, the last job counts in full, because a charge takes no time here.
+/// Returns the longest time that a periodic task with budget C and period T can execute in a window
+/// of length D: `jC + min(C, D − jT)` with `j = ⌊D/T⌋`. If preemptions are charged, the last job
+/// counts in full, because a charge is recorded at one instant and not over its duration.
 fn allowed(params: &ServerParams, window: Duration) -> Duration {
     let whole = window.ns() / params.period.ns();
     let rest = Duration::from_ns(window.ns() % params.period.ns());

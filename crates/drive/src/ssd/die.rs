@@ -53,7 +53,8 @@ impl Job {
     }
 }
 
-/// The durations of jobs, and the number of reads that may go before other work.
+/// The durations of the die's operations, and the maximum number of younger reads that precede one
+/// program or erase.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
     read: Vec<Duration>,

@@ -30,7 +30,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::BATCH`].
+/// The procedure of [`Experiment::BATCH`].
 pub(super) struct Batch;
 
 impl Procedure for Batch {

@@ -41,7 +41,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::DRAIN`].
+/// The procedure of [`Experiment::DRAIN`].
 pub(super) struct Drain;
 
 impl Procedure for Drain {

@@ -52,7 +52,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::ELEVATOR`].
+/// The procedure of [`Experiment::ELEVATOR`].
 pub(super) struct Elevators;
 
 impl Procedure for Elevators {

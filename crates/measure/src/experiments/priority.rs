@@ -42,7 +42,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::PRIORITY`].
+/// The procedure of [`Experiment::PRIORITY`].
 pub(super) struct Priority;
 
 impl Procedure for Priority {

@@ -41,7 +41,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::SINGLE`].
+/// The procedure of [`Experiment::SINGLE`].
 pub(super) struct Single;
 
 impl Procedure for Single {

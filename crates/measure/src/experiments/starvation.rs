@@ -42,7 +42,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::STARVATION`].
+/// The procedure of [`Experiment::STARVATION`].
 pub(super) struct Starvation;
 
 impl Procedure for Starvation {

@@ -52,7 +52,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::THROUGHPUT`].
+/// The procedure of [`Experiment::THROUGHPUT`].
 pub(super) struct Flows;
 
 impl Procedure for Flows {

@@ -11,15 +11,17 @@ use super::number::{float, whole};
 use super::probing::Seen;
 use super::tracks::Survey;
 
-/// The lead in votes that decides for one of two numbers, and the maximum number of pairs.
+/// The lead in votes that decides for one of two numbers.
 const LEAD: i32 = 3;
+/// The maximum number of pairs.
 const PAIRS: u64 = 16;
-/// The distance between the two blocks of a pair, and between two pairs, in hundredths of a track.
+/// The distance between the two blocks of a pair, in hundredths of a track.
 const APART: u64 = 33;
+/// The distance between two pairs, in hundredths of a track.
 const NEXT: u64 = 37;
-/// The largest relative difference between pairs that agree, and the smallest number of pairs that
-/// must agree.
+/// The largest relative difference between pairs that agree.
 const ALIKE: f64 = 0.002;
+/// The smallest number of pairs that must agree.
 const ALIKE_MIN: usize = 5;
 /// The accepted number of passing sectors, as a multiple of those that hold data.
 const RANGE: std::ops::Range<f64> = 0.99..1.07;

@@ -24,13 +24,17 @@ use super::track_starts::{Edge, TrackStarts};
 
 /// The distance in sectors between the first two blocks of a line.
 const FIRST: u64 = 16;
-/// A block can miss its line by this part of a turn, or by `TOLERANCE_OF_LATE` times the largest
-/// lateness of a completion if that is less. On a quiet host, this is less than any skew.
+/// The largest accepted distance of a block from its line, as a part of a turn. If
+/// `TOLERANCE_OF_LATE` times the largest lateness of a completion is less, that is the limit. On a
+/// quiet host, this limit is less than any skew.
 const TOLERANCE: f64 = 0.05;
+/// The largest accepted distance of a block from its line, as a multiple of the largest lateness of
+/// a completion.
 const TOLERANCE_OF_LATE: f64 = 4.0;
-/// Few completions are later than this multiple of the noise. The result is limited to the range
-/// `LATE`, in turns.
+/// The assumed largest lateness of a completion, as a multiple of the noise; few completions are
+/// later.
 const NOISE: f64 = 8.0;
+/// The range, in turns, to which the assumed largest lateness is limited.
 const LATE: std::ops::Range<f64> = 0.004..0.1;
 /// The host counts as noisy if the noise exceeds this part of a turn.
 const NOISY: f64 = 0.0003;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests reading traces, replaying them, and the demerit figure.
+//! Tests the parser and the replay of traces, and the demerit figure.
 
 use tidegate_drive::{Completion, Drive, PseudoDisk};
 use tidegate_model::{BatchTable, Duration, Lba, Op, Outcome, Request, RequestId, Time};

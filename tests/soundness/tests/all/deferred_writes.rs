@@ -18,6 +18,7 @@ const OPS: [&str; 2] = ["read", "write"];
 /// At most one dispatch in this many may take longer than the tables say, because a table is the
 /// maximum of finitely many samples.
 const OVERRUNS_PER: u64 = 1_000;
+/// The number of jobs in each run.
 const JOBS: u64 = 60;
 
 /// Returns one task beside best effort of this operation.

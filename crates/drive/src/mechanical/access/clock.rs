@@ -21,10 +21,12 @@ const STEPS_PER_TURN: u64 = 1_024;
 /// not counting lost turns.
 const NEAR_PER_TURN: u64 = 16;
 
-/// The number of near completions that settle the clock. Any other completion cancels [`FAR_COST`]
-/// of them.
+/// The number of near completions, less those that other completions cancelled, from which the
+/// clock is settled.
 const SETTLED: u32 = 32;
+/// The largest number of near completions that count.
 const SETTLED_MAX: u32 = 2 * SETTLED;
+/// The number of near completions that any other completion cancels.
 const FAR_COST: u32 = 16;
 
 /// After a pause this long, the phase must be confirmed again.

@@ -12,8 +12,9 @@ use tidegate_model::{Bytes, Duration, Op, Random, Time};
 
 use super::disk_support::{plain, request};
 
-/// The number of steps in each climb, and the number of climbs.
+/// The number of steps in each climb.
 const STEPS: u64 = 500;
+/// The number of climbs.
 const CLIMBS: u64 = 4;
 
 /// The adversary's choices.

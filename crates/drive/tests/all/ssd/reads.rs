@@ -8,6 +8,7 @@ use super::common::*;
 
 /// The time of a read of one unit, apart from the reading of its page in the flash.
 const AROUND_PAGE_NS: u64 = OVERHEAD_NS + PAGE_NS + LINK_NS + COMMAND_NS;
+/// The time of a read of one unit from the first page of a row.
 const UNIT_NS: u64 = AROUND_PAGE_NS + READ_NS;
 
 #[test]

@@ -32,6 +32,7 @@ const EXPONENTIAL: Times = |u| 1.0 - u.ln();
 const HEAVY: Times = |u| u.powf(-1.0 / 3.0);
 /// Times of a drive that retries one request in a hundred.
 const RETRIED: Times = |u| if u < 0.01 { 11.0 + 100.0 * u } else { 1.0 + u };
+/// Every distribution of these tests.
 const ALL: [Times; 4] = [EVEN, EXPONENTIAL, HEAVY, RETRIED];
 
 fn seconds(value: f64) -> Duration {

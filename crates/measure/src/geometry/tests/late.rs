@@ -16,8 +16,9 @@ const OUTLIER: u32 = 50;
 /// The maximum lateness of an outlier.
 const OUTLIER_NS: u64 = 3_000_000;
 
-/// The amplitude of the spindle's drift and its period, in nanoseconds.
+/// The amplitude of the spindle's drift, in nanoseconds.
 const DRIFT_NS: f64 = 200_000.0;
+/// The period of the spindle's drift, in nanoseconds.
 const DRIFT_PERIOD_NS: f64 = 60e9;
 
 /// A simulated drive whose host sees completions late.
