@@ -13,8 +13,8 @@ use std::cell::Cell;
 /// less than a second.
 const TERMS_MAX: u64 = 1 << 26;
 
-/// The budget, in terms, for a question about few tasks, where extra work sometimes finds a proof;
-/// spending it takes a few seconds.
+/// The largest number of terms for a question about few tasks, where extra work sometimes finds a
+/// proof. Computing that many terms takes a few seconds.
 const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 
 /// The largest number of tasks that counts as few.

@@ -39,7 +39,7 @@ pub struct DeviceFacts {
     pub request_size_max: Option<Bytes>,
     /// The maximum number of scattered memory segments in a request (`max_segments`).
     pub segments_max: Option<u64>,
-    /// The number of requests that the kernel queues for the device (`nr_requests`).
+    /// The maximum number of requests that the kernel queues for the device (`nr_requests`).
     pub requests_max: Option<u32>,
     /// The number of requests that the device accepts at once, if it reports this (`queue_depth`).
     pub queue_depth: Option<u32>,
@@ -153,7 +153,7 @@ impl DeviceFacts {
         }
     }
 
-    /// Returns what sysfs reports about a whole disk.
+    /// Returns the facts that sysfs reports about a whole disk.
     fn about(device: &SysfsDevice) -> Self {
         let bytes = |name: &str| device.number_attribute(name).map(Bytes::new);
         let kib = |name: &str| device.number_attribute(name).map(Bytes::from_kib);

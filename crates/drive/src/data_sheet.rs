@@ -101,9 +101,9 @@ const FIGURE_MAX: Duration = Duration::from_ms(20_000);
 /// A straight line that bounds a seek curve from above, given by its values at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeekLine {
-    /// At distance zero, t_seek^min of equation 7.4.1.1.
+    /// The line's value at distance zero, t_seek^min of equation 7.4.1.1.
     pub seek_min: Duration,
-    /// At the full stroke, t_seek^max.
+    /// The line's value at full stroke, t_seek^max.
     pub seek_max: Duration,
 }
 

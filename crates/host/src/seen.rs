@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     /// The longest delay that a simulated host adds.
     delay_max: Duration,
     delays: Random,
-    /// The source's own jitter.
+    /// The largest jitter of the source itself.
     jitter_max: Duration,
     jitters: Random,
     /// The next job's nominal instant, and the instant at which a host that is never late shows the

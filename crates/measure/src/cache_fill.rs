@@ -15,7 +15,8 @@ use crate::subject::TrialResult;
 /// writes, a device with a large cache looks like one without a cache.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
-/// The search ends when the writes before a flush take this long, even if flushes still get longer.
+/// The longest time of the writes before a flush. The search ends when they take this long, even if
+/// flushes still get longer.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
 /// The number of steps into which each doubling of the writes is divided.

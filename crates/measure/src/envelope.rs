@@ -36,7 +36,7 @@ pub struct Point {
 /// - No c is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// A, the cost of each batch.
+    /// A: the largest positioning time, charged once per batch.
     pub positioning_max: Duration,
     /// c, the cost of a request of each kind.
     pub requests: Vec<RequestCost>,

@@ -56,7 +56,7 @@ const FAR_BELOW_PERCENT: u128 = 75;
 
 /// An experiment that can be run at chosen places.
 pub(crate) trait AtPlaces {
-    /// Returns where requests can lie, and how many can be outstanding.
+    /// Returns the places at which requests can be, and the largest number that can be outstanding.
     fn flows(&self) -> FlowParams;
 
     /// Returns the number of values that a search chooses for a trial of this entry. They are
@@ -108,8 +108,8 @@ impl Round {
     }
 }
 
-/// Returns the number of samples of each entry over all parts, as the grid from which a plan
-/// estimates the time.
+/// Returns the grid from which a plan estimates the time: its samples per entry are the sum over
+/// all parts.
 pub(crate) fn grid(samples: u32, round: Round) -> Grid {
     let Shares { pilot, main, climb } = Shares::of(samples);
     let ways = u32::try_from(SAMPLED.len()).expect("a few");

@@ -12,7 +12,7 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_platform::Clock;
 
-/// A device counts as dead if it completes no request for this long.
+/// The longest time without a completion; after it the device counts as dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
 /// The id and place of a flush. Nothing else is outstanding during a flush.

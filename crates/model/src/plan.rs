@@ -39,7 +39,8 @@ pub struct Plan {
     pub best_effort_depth: u32,
     /// The order in which best effort is served. A policy keeps the order that it was built with.
     pub best_effort_order: BestEffortOrder,
-    /// The number of requests of one class that a policy holds before it returns `Full`.
+    /// The maximum number of requests of one class that a policy holds; with more it returns
+    /// `Full`.
     pub queued_max: u32,
     /// The tasks that were proved together, as the policy sees them: behind the host, if its time
     /// is stated.

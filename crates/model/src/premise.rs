@@ -266,8 +266,8 @@ impl Premise {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Premises(Vec<Premise>);
 
-/// The number of doubts that [`Premises::doubts`] names; if exactly one more remains, it is named
-/// too.
+/// The maximum number of doubts that [`Premises::doubts`] names; if exactly one more remains, it is
+/// named too.
 const NAMED_MAX: usize = 3;
 
 impl Premises {

@@ -20,8 +20,8 @@ use crate::order_statistics::quantile;
 /// The maximum probability of a finding on a steady device.
 pub const FALSE_ALARM: f64 = 0.01;
 
-/// The number of samples below which an entry is not compared. With 20 samples in each part, the
-/// normal approximation is good.
+/// The smallest number of samples with which an entry is compared. With 20 samples in each part,
+/// the normal approximation is good.
 pub const SAMPLES_MIN: usize = 60;
 
 /// The number of parts; the first and the last are compared. Three parts are the most sensitive

@@ -32,7 +32,8 @@ use crate::served::Served;
 
 /// The maximum number of bios that are followed at once; beyond that, the oldest is given up.
 const FOLLOWED_MAX: usize = 1 << 16;
-/// A bio older than this is given up: the kernel's six attempts of 30 s each end sooner.
+/// The maximum age of a bio. An older bio is given up, because the kernel's six attempts of 30 s
+/// each end sooner.
 const AGE_MAX: Duration = Duration::from_ms(300_000);
 
 #[derive(Debug)]

@@ -103,7 +103,7 @@ const RIGHT: u64 = 660;
 const TOP: u64 = 40;
 /// The lower edge of that area.
 const BOTTOM: u64 = 390;
-/// The rate at the upper edge.
+/// The rate at the upper edge, in thousandths of the unit on the axis.
 const RATE_MAX: u64 = 70_000;
 
 fn x(deadline_ms: u64) -> u64 {

@@ -13,8 +13,8 @@ use crate::invariants::{Invariant, QueueFault, Violation};
 use crate::liveness::Liveness;
 use crate::trace::TraceLine;
 
-/// The number of recent execution intervals from which windows are built, which covers the last few
-/// dozen periods. The window that starts with the very first interval is also checked.
+/// The maximum number of recent execution intervals from which windows are built. They cover the
+/// last few dozen periods. The window that starts with the very first interval is also checked.
 const STRETCHES_MAX: usize = 64;
 
 /// An interval in which the server executed or was charged.

@@ -303,7 +303,8 @@ mod tests {
     }
 
     /// Runs the thread under a keeper whose checks are late by each element of `lateness` in turn.
-    /// Returns when the thread executed at its priority, and the counts.
+    /// Returns, for each unit of time, whether the thread executed at its own priority, and the
+    /// counts.
     fn keep(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),

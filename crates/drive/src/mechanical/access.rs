@@ -178,7 +178,7 @@ impl AccessModel {
         Prediction { heads: self.heads.clone(), completed_at: self.now + overhead }
     }
 
-    /// Returns when memory completes a read whose sectors it holds.
+    /// Returns the instant at which a read completes whose sectors are all in memory.
     fn hit_at(&self, target: &Target) -> Time {
         let begin_at = self.now + self.overhead(Op::Read, Need::Memory, target);
         let mut stream = Stream::new(begin_at, self.bus.read_sector_ps);

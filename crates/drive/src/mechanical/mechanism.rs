@@ -52,7 +52,8 @@ impl Piece {
         self.extent.start.get() + u64::from(self.extent.sectors)
     }
 
-    /// Returns when the first `sectors` of the extent have passed the head, in order.
+    /// Returns the instant at which the first `sectors` of the extent have passed the head, in
+    /// order.
     ///
     /// Treats sectors without data as spread evenly among the others.
     pub(crate) fn passed_at(&self, sectors: u32) -> Time {
@@ -64,7 +65,7 @@ impl Piece {
         self.begin_at + Duration::from_ns(u64::try_from(part).expect("less than the whole"))
     }
 
-    /// Returns how many sectors of the extent have passed the head at `now`, in order.
+    /// Returns the number of sectors of the extent that have passed the head by `now`, in order.
     pub(crate) fn passed(&self, now: Time) -> u32 {
         if now >= self.end_at {
             return self.extent.sectors;
@@ -230,8 +231,8 @@ impl Mechanism {
         }
     }
 
-    /// Returns when the last sector of an extent has passed a head that arrives at `on_track_at`
-    /// and begins at `begin_at`.
+    /// Returns the instant at which the last sector of an extent has passed a head that arrives at
+    /// `on_track_at` and begins at `begin_at`.
     ///
     /// Rounds wait and transfer together: with two roundings the head would miss the beginning of
     /// the next sectors by a nanosecond, which costs a turn.

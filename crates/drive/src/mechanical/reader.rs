@@ -223,8 +223,8 @@ impl Reader {
         goes_on.then(|| mechanism.piece_in_order(self.arm, self.free_at, extent, Op::Read))
     }
 
-    /// Returns where the heads are and when they are free, if the run ends at `now`: a seek that
-    /// has begun is completed first.
+    /// Returns the arm's position and the instant at which the heads are free, if the run ends at
+    /// `now`. A seek that has begun is completed first.
     pub(crate) fn stop(&self, now: Time) -> (Arm, Time) {
         match &self.piece {
             None => (self.arm, self.free_at.max(now)),

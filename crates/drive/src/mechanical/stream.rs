@@ -85,7 +85,7 @@ impl Stream {
         false
     }
 
-    /// Returns when the transfer of the last sector added so far ends.
+    /// Returns the instant at which the transfer of the last sector added so far ends.
     pub(crate) fn end_at(self) -> Time {
         self.end_at
     }

@@ -56,13 +56,14 @@ impl HostLink {
         }
     }
 
-    /// Returns when `bytes` reach the host; the last transfer of a command carries its status.
+    /// Returns the instant at which `bytes` have reached the host; the last transfer of a command
+    /// carries its status.
     pub(super) fn send(&mut self, now: Time, bytes: u64, is_last: bool) -> Time {
         self.up.transfer(now, bytes, self.once(is_last))
     }
 
-    /// Returns when `bytes` arrive from the host; the first transfer of a command carries the
-    /// command.
+    /// Returns the instant at which `bytes` have arrived from the host; the first transfer of a
+    /// command carries the command.
     pub(super) fn receive(&mut self, now: Time, bytes: u64, is_first: bool) -> Time {
         let more = self.once(is_first);
         let line = if self.full_duplex { &mut self.down } else { &mut self.up };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Encryption, off the real-time path: a thread for each encrypted connection decrypts into a pair
-//! of sockets, and the service has the other end of the pair.
+//! of sockets, and the service uses the other end of the pair.
 //!
 //! ```text
 //!   client <--TLS--> thread at ordinary priority <--plain--> handshake, then the service's ring

@@ -122,7 +122,7 @@ impl Service {
         self.shared.admit(new)
     }
 
-    /// Returns what [`Self::admit`] would return, and changes nothing.
+    /// Returns the result that [`Self::admit`] would return, and changes nothing.
     ///
     /// # Errors
     /// The same as [`Self::admit`].

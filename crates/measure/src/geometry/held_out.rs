@@ -36,10 +36,10 @@ const BLOCKS: f64 = 2.0;
 const NOISE: f64 = 8.0;
 /// The number of attempts at a read whose completion is implausible or contradicts the prediction.
 const TRIES: u32 = 4;
-/// The accepted number of wrong predictions, counted separately for tracks that follow and for
-/// distant places: a drive may have remapped a track.
+/// The maximum number of wrong predictions, counted separately for tracks that follow and for
+/// distant places. It is above 0 because a drive may have remapped a track.
 const WRONG_MAX: u32 = 1;
-/// At most one prediction in this number may be unclear.
+/// At most one prediction in this number can be unclear.
 const UNCLEAR: u32 = 8;
 
 /// The results of predicting times and then measuring them.

@@ -20,7 +20,7 @@ const WRONG: usize = 20;
 const REPEATED: usize = 2;
 /// The largest number of surfaces.
 pub(super) const SURFACES_MAX: usize = 32;
-/// The number of tracks in the largest group that is considered.
+/// The largest number of tracks in a group that is considered.
 const GROUP_MAX: usize = 256;
 /// The largest number of sectors by which slips shorten a track. So few spares can be told from
 /// slips only if many tracks have them.

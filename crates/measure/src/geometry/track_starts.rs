@@ -71,8 +71,8 @@ impl TrackStarts {
         Some((top, bottom.min(top)))
     }
 
-    /// Returns where the lowest track begins; `None` if tracks of equal length cannot begin at
-    /// these places.
+    /// Returns the first sector of the lowest track; `None` if tracks of equal length cannot begin
+    /// at these places.
     pub(super) fn begin(&self) -> Option<u64> {
         if self.least > self.most {
             return None;

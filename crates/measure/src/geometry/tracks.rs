@@ -84,7 +84,7 @@ impl Track {
 pub(super) struct Survey<'b, 'a> {
     pub(super) probing: &'b mut Probing<'a>,
     pub(super) platter: Platter,
-    /// A completion that is later than this, in nanoseconds, does not belong to the expected block.
+    /// The largest lateness, in nanoseconds, of a completion that belongs to the expected block.
     pub(super) late_max: f64,
     /// A block that misses its line by more than this, in nanoseconds, is on another track.
     pub(super) off_max: f64,

@@ -111,8 +111,8 @@ impl Walk {
         Ok(true)
     }
 
-    /// Returns where the next track begins if the last one is as short as the most recent short
-    /// track; `None` otherwise.
+    /// Returns the first sector of the next track if the last track is as short as the most recent
+    /// short track; `None` otherwise.
     fn like_before(&self, survey: &mut Survey<'_, '_>, next: u64) -> Result<Option<u64>, Lost> {
         let block = survey.probing.block();
         let next = next - self.short;

@@ -208,7 +208,7 @@ fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Samp
 }
 
 impl ZoneMap {
-    /// Returns where each zone ends.
+    /// Returns the end of each zone: the first sector after it.
     pub(super) fn ends(&self) -> impl Iterator<Item = u64> {
         self.zone.iter().skip(1).map(|zone| zone.start).chain([self.sectors])
     }

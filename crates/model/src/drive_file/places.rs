@@ -42,7 +42,7 @@ names! {
 pub struct FamilyTimes {
     /// The family of places.
     pub places: PlaceFamily,
-    /// Number of samples of each entry.
+    /// Number of samples per table entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
     /// Whether the family was measured only in a pilot, which found its times far below another

@@ -4,7 +4,7 @@
 
 use super::{Cache, Faults, Mechanics, MechanicsError, ReadAhead, WriteBack};
 
-/// One minute: no part of serving a request takes longer.
+/// The longest time of any part of serving a request, in nanoseconds: one minute.
 const TIME_NS_MAX: u64 = 60_000_000_000;
 /// The longest time of a sector, in picoseconds: ten milliseconds.
 const SECTOR_PS_MAX: u64 = 10_000_000_000;

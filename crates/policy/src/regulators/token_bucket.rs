@@ -36,9 +36,9 @@ const BEST_EFFORT: usize = 1;
 /// The lane of best-effort writes, if these have a rate of their own.
 const WRITES: usize = 2;
 
-/// The number of growth steps that are applied one by one after a long silence. All further steps
-/// are applied together at the end of the silence: until then the bucket fills at the lower rate,
-/// which never gives best effort too much.
+/// The maximum number of growth steps that are applied one by one after a long silence. All further
+/// steps are applied together at the end of the silence: until then the bucket fills at the lower
+/// rate, which never gives best effort too much.
 const STEPS_MAX: u32 = 64;
 
 /// Shapes best effort before it reaches another policy; see the module documentation.

@@ -36,8 +36,8 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .on-light { font-size: 11px } .on-dark { font-size: 11px; fill: #ffffff }
 .point { fill: #c2410c }";
 
-/// The largest number of letters of a tick label on the vertical axis; longer labels are compressed
-/// to that width.
+/// The largest number of characters in a tick label on the vertical axis; longer labels are
+/// compressed to that width.
 const TICK_LETTERS: usize = 11;
 
 /// The colours of curves, which repeat.

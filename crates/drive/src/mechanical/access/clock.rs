@@ -29,7 +29,8 @@ const SETTLED_MAX: u32 = 2 * SETTLED;
 /// The number of near completions that any other completion cancels.
 const FAR_COST: u32 = 16;
 
-/// After a pause this long, the phase must be confirmed again.
+/// The longest pause after which the phase is still known. After a longer pause it must be
+/// confirmed again.
 const PAUSE_MAX: Duration = Duration::from_ms(1_000);
 
 /// Counts the evidence for the phase of a clock that began with an unknown phase.

@@ -89,7 +89,8 @@ impl Host {
         }
     }
 
-    /// Returns when a single request, submitted at this instant, completes, in microseconds.
+    /// Submits a single request at this instant, and returns the time of its completion, in
+    /// microseconds.
     pub(crate) fn done_at(&mut self, at: Time, request: Request) -> u64 {
         let done = self.serve(at, &[request]);
         assert_eq!(done.len(), 1);

@@ -25,7 +25,7 @@ const DISKS: [(&str, Bytes); 7] = [
     ("seagate-st340810a", Bytes::from_kib(64)),
     ("nearline-7200", Bytes::from_kib(128)),
 ];
-/// The size of the largest batch.
+/// The number of requests in the largest batch.
 const BATCH_MAX: u32 = 32;
 
 /// Returns the disk as the bounds assume it: no faults, and the order of 7.4.1.6 or of

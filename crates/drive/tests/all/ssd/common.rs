@@ -138,8 +138,8 @@ pub(crate) fn check(what: &str, ssd: &Ssd, requests: &[(u64, Request, u64)]) {
     assert_eq!(serve(ssd, &asked), expected, "{what}");
 }
 
-/// Returns when each of these requests, submitted at these instants, completes, in order. The ids
-/// are 1, 2, ..
+/// Submits each request at its instant, with the ids 1, 2, .. Returns the id of each request and
+/// the time of its completion in nanoseconds, in the order of completion.
 pub(crate) fn serve(ssd: &Ssd, requests: &[(u64, Request)]) -> Vec<(u64, u64)> {
     let mut drive = drive(ssd, 32);
     let mut completions = Vec::new();

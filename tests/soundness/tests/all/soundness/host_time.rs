@@ -163,7 +163,8 @@ fn bounds_of_one_task_are_those_of_the_text() {
     assert_eq!((assessment.answer, bound), (Answer::Proven, Some(ns(20))));
 }
 
-/// By hand: the system of the test above with a jitter of 5 in addition, and with the jitter alone.
+/// Computed by hand: the system of `bounds_of_one_task_are_those_of_the_text` with a jitter of 5 in
+/// addition, and with the jitter alone.
 #[test]
 fn jitter_is_added_to_the_bound_of_the_text() {
     let ns = Duration::from_ns;
