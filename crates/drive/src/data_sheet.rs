@@ -53,7 +53,7 @@ pub struct DataSheet {
     pub rate_min: Bandwidth,
     /// How long each command takes besides seek, rotation and transfer.
     pub overhead: Duration,
-    /// The number of requests that the drive accepts at once, 1 to 1,024.
+    /// The number of requests that the drive accepts at the same time, 1 to 1,024.
     pub depth: u32,
     /// The order in which the drive serves a batch.
     pub order: BatchOrder,

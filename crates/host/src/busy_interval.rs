@@ -85,7 +85,7 @@ impl BusyInterval {
 
 impl BusyIntervals {
     /// Makes an empty log with memory for `in_flight_max` requests in flight. It allocates nothing
-    /// later unless more requests are in flight at once.
+    /// later unless more requests are in flight at the same time.
     pub fn with_room(in_flight_max: u32) -> Self {
         Self {
             outstanding: 0,

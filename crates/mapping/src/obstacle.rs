@@ -62,7 +62,7 @@ pub enum Obstacle {
          plan sends at once: lower `device/queue_depth` of the others, or prove a smaller depth"
     )]
     SharedTags {
-        /// The requests that the plan sends at once.
+        /// The requests that the plan sends together.
         depth: u32,
     },
     /// The driver can split requests from scattered memory.

@@ -107,7 +107,7 @@ impl<'a> Flow<'a> {
         self.subject.now()
     }
 
-    /// Sends `count` requests at once and returns them. `draw` must sooner or later return a place
+    /// Sends `count` requests together and returns them. `draw` must sooner or later return a place
     /// where no request is outstanding.
     pub(crate) fn send(
         &mut self,

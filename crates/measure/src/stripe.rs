@@ -82,10 +82,10 @@ pub struct Stripe {
     /// The number of chips that share reads at random places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
-    /// The numbers of reads that were sent at once, each with the median time.
+    /// The numbers of reads that were sent together, each with the median time.
     pub at_once_ns: Vec<(u32, u64)>,
     /// The number of reads that are served in parallel, in thousandths: the largest ratio of the
-    /// time of n reads one by one to the time of n reads at once.
+    /// time of n reads one by one to the time of n reads at the same time.
     pub parallel_permille: u64,
     /// Whether the ratio was largest for the largest number of reads; the device can then possibly
     /// serve more in parallel.

@@ -61,7 +61,7 @@ pub(crate) struct Probe {
 /// A target that can be measured. No two outstanding requests start at the same position, so a
 /// position identifies its request.
 pub(crate) trait Subject {
-    /// Sends these requests to the device, all at once, and returns the time at which the
+    /// Sends all these requests to the device together, and returns the time at which the
     /// submission began.
     fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time>;
 

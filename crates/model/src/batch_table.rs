@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The batch table b(i): the longest time the device takes for i requests sent at once.
+//! The batch table b(i): the longest time the device takes for i requests sent together.
 //!
 //! Every bound rests on this table and needs only that it is monotone. The constructor therefore
 //! makes the table monotone (running maximum, `docs/theory/model.md` section 1) and records which

@@ -151,7 +151,7 @@ impl Workload {
         self.input.workload.policy.name()
     }
 
-    /// The number of requests that the drive accepts at once.
+    /// The number of requests that the drive accepts at the same time.
     #[getter]
     fn depth(&self) -> u32 {
         self.input.workload.depth

@@ -30,7 +30,8 @@ use crate::extents::Sectors;
 use crate::process::Process;
 use crate::served::Served;
 
-/// The maximum number of bios that are followed at once; beyond that, the oldest is given up.
+/// The maximum number of bios that are followed at the same time; beyond that, the oldest is given
+/// up.
 const FOLLOWED_MAX: usize = 1 << 16;
 /// The maximum age of a bio. An older bio is given up, because the kernel's six attempts of 30 s
 /// each end sooner.

@@ -86,7 +86,7 @@ pub struct Learnt {
     pub place: LearntPlace,
     /// Its period and jobs; `None` if it is not periodic.
     pub rhythm: Option<Rhythm>,
-    /// The maximum number of requests outstanding at once.
+    /// The maximum number of requests outstanding at the same time.
     pub outstanding_max: u32,
     /// The longest response; `None` if nothing completed.
     pub response_max: Option<Duration>,

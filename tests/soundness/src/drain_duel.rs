@@ -29,7 +29,7 @@ pub struct Tally {
     pub lateness_max: u64,
     /// Best-effort requests that completed.
     pub best_effort: u64,
-    /// The most best-effort requests in flight at once.
+    /// The most best-effort requests in flight at the same time.
     pub best_effort_highest: u32,
 }
 

@@ -242,7 +242,7 @@ pub enum Fault {
     One,
     /// The next request takes no time: `t + drain(o+1) <= max(t, r_next) + D`.
     NextForFree,
-    /// A released request is sent at once, without regard to its deadline.
+    /// A released request is sent immediately, without regard to its deadline.
     NeverHolds,
 }
 

@@ -373,7 +373,8 @@ mod tests {
     }
 
     /// Goal: a polling server of 10 in every 50 looks for work only at 0, 50 and 100, loses budget
-    /// that is not used at once, and counts a budget that begins late from the start of its period.
+    /// that is not used immediately, and counts a budget that begins late from the start of its
+    /// period.
     #[test]
     fn a_polling_server_looks_once_a_period() {
         let params = params(ServerKind::Polling, 10, 50);

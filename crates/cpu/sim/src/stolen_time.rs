@@ -99,7 +99,7 @@ pub(super) struct StolenTimeState {
     timing: Timing,
     grain: Duration,
     /// The longest time for which the source steals before it rests. After the rest it can steal
-    /// its whole burst at once.
+    /// its whole burst in one piece.
     patience: Duration,
     rests_at: Time,
     random: Random,

@@ -30,7 +30,7 @@ pub(super) fn time(bytes: u64, bytes_per_s: u64) -> Duration {
     const SECOND_NS: u64 = 1_000_000_000;
     let ns = match bytes.checked_mul(SECOND_NS) {
         Some(product) => product.div_ceil(bytes_per_s),
-        // For more than 18 GB at once, the product overflows.
+        // For more than 18 GB in one transfer, the product overflows.
         None => bytes.div_ceil(bytes_per_s).saturating_mul(SECOND_NS),
     };
     Duration::from_ns(ns)

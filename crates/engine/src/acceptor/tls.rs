@@ -23,7 +23,7 @@ use openssl::ssl::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidegate_device::Socket;
 
-/// The largest number of bytes moved at once in each direction.
+/// The largest number of bytes moved in one step in each direction.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
 
 /// The stack size of an encrypted connection's thread, in bytes.

@@ -340,7 +340,8 @@ pub struct ExportFigures {
     pub outstanding: u64,
     /// The number of further requests that the contract allows now.
     pub tokens: u32,
-    /// The largest number of requests that the contract allows at once; 0 without a contract.
+    /// The largest number of requests that the contract allows at the same time; 0 without a
+    /// contract.
     pub tokens_max: u32,
     /// The number of bytes read and written.
     pub transferred_bytes: u64,

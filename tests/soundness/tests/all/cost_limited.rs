@@ -129,7 +129,7 @@ fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
 }
 
 /// Returns a random workload with a limit by cost, on a drive that holds more or fewer requests
-/// than all tasks release at once.
+/// than all tasks release at the same time.
 fn trial(number: u64) -> Trial {
     let mut workload = mixed::workload(SEED + 2, number);
     let random = &mut generate::generator(SEED + 3, number);

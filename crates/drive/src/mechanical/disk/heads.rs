@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The commands that need the heads: reads that memory cannot serve, destages, and writes that go
-//! to the medium at once.
+//! to the medium immediately.
 
 use std::ops::Range;
 

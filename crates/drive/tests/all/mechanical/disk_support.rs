@@ -16,7 +16,7 @@ pub(crate) fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// Returns a disk with neither cache nor overheads; the host receives each sector at once.
+/// Returns a disk with neither cache nor overheads; the host receives each sector immediately.
 pub(crate) fn plain() -> Mechanics {
     let text = "
         rpm = 6_000

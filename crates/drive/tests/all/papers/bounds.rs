@@ -128,7 +128,8 @@ fn check_random_batches(file: &DriveFile, size: Bytes, count: u32, trials: usize
     }
 }
 
-/// Equation 7.4.1.7 on the Maxtor: 10,000 random batches of every size, in three parts at once.
+/// Equation 7.4.1.7 on the Maxtor: 10,000 random batches of every size, in three parts that run in
+/// parallel.
 #[test]
 fn no_random_batch_of_the_maxtor_exceeds_equation_7_4_1_7() {
     let (name, size) = DISKS[0];

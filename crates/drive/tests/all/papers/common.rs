@@ -131,7 +131,7 @@ impl Host {
         }
     }
 
-    /// Returns the time until the last of these requests, given at once to the idle drive,
+    /// Returns the time until the last of these requests, given together to the idle drive,
     /// completes.
     pub(crate) fn batch(&mut self, op: Op, starts: &[u64], size: Bytes) -> Duration {
         let begin = self.now;
