@@ -7,7 +7,7 @@ use tidegate_model::Duration;
 
 use crate::Verdict;
 
-/// Windows and responses beyond this count as "no bound": 146 years, far from overflow.
+/// The longest window or response that counts as a bound: 146 years, far from overflow.
 pub(crate) const HORIZON_NS: u64 = 1 << 62;
 /// The largest number of instants that a search tries; more occur only if periods are far shorter
 /// than a window.

@@ -94,8 +94,8 @@ impl Experiment {
         }
     }
 
-    /// Returns whether its own requests destroy the data on the target, even if only reads were
-    /// requested.
+    /// Returns whether the experiment's own requests destroy the data on the target, even if only
+    /// reads were requested.
     pub const fn destroys_data(self) -> bool {
         match self.0.scope {
             Scope::Writes => true,
@@ -103,12 +103,12 @@ impl Experiment {
         }
     }
 
-    /// Returns its facts.
+    /// Returns the experiment's facts.
     pub(crate) const fn facts(self) -> &'static Facts {
         self.0
     }
 
-    /// Returns the kinds of requests with which it is run, and when.
+    /// Returns the kinds of requests with which the experiment is run, and when it is run.
     pub(crate) const fn scope(self) -> Scope {
         self.0.scope
     }

@@ -45,13 +45,14 @@ const MAIN_PART: u32 = 4;
 /// The search takes this part (1/4) of the number of samples, one for each step.
 const CLIMB_PART: u32 = 4;
 
-/// If a round has fewer requests than this, a drive's cache can still hold the places of an entry's
-/// last trial. A step of a search then shares no place with the previous step for the same entry.
+/// The number of requests in a round below which a drive's cache can still hold the places of an
+/// entry's last trial. A step of a search then shares no place with the previous step for the same
+/// entry.
 const CACHED: u64 = 128;
 
-/// A family is screened if its pilot stays below this percentage of the longest time in more than
-/// half of the entries. A pilot's longest time is shorter than a whole measurement's, but not by
-/// this much.
+/// The percentage of the longest time that a family's pilot must reach in at least half of the
+/// entries; otherwise the family is screened. A pilot's longest time is shorter than a whole
+/// measurement's, but not by this much.
 const FAR_BELOW_PERCENT: u128 = 75;
 
 /// An experiment that can be run at chosen places.

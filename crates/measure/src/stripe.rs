@@ -28,7 +28,8 @@ pub use chips::Chips;
 /// The size of every read: the smallest read that file systems send.
 pub(crate) const READ: Bytes = Bytes::from_kib(4);
 
-/// Two simultaneous reads conflict if they take at least this percentage of the time of one.
+/// The time of two simultaneous reads, as a percentage of the time of one, above which they
+/// conflict.
 const CONFLICT_PERCENT: u64 = 130;
 
 /// The share of conflicting pairs, in millionths, above which a distance counts as conflicting.

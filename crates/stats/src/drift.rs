@@ -28,7 +28,8 @@ pub const SAMPLES_MIN: usize = 60;
 /// choice for a steady change.
 const PARTS: usize = 3;
 
-/// The second comparison counts the samples above this quantile of both parts together.
+/// The quantile of both parts together above which the second comparison counts samples, in parts
+/// per million.
 const LONGEST_PPM: u32 = 950_000;
 
 const MEDIAN_PPM: u32 = 500_000;

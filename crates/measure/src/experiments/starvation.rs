@@ -23,7 +23,7 @@ use crate::subject::{Probe, TrialResult};
 use crate::table;
 use crate::warning::{Skip, Warning};
 
-/// A request that has waited this long counts as starved without end: drives that limit the wait do
+/// The shortest wait of a request that counts as starved without end. Drives that limit the wait do
 /// so at 1.5 to 4 s.
 const ENDLESS: Duration = Duration::from_ms(20_000);
 

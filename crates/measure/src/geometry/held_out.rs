@@ -39,7 +39,7 @@ const TRIES: u32 = 4;
 /// The maximum number of wrong predictions, counted separately for tracks that follow and for
 /// distant places. It is above 0 because a drive may have remapped a track.
 const WRONG_MAX: u32 = 1;
-/// At most one prediction in this number can be unclear.
+/// The divisor of the number of predictions that gives the largest number of unclear ones.
 const UNCLEAR: u32 = 8;
 
 /// The results of predicting times and then measuring them.

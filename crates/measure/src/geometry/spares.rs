@@ -12,7 +12,7 @@ use super::tracks::{Survey, Track};
 use super::walk::Walk;
 use super::zones::ZoneSeen;
 
-/// If each track has spares, they are less than this part (1/16) of its sectors.
+/// The largest share (1/16) of a track's sectors that can be spares, if each track has spares.
 const SPARED: u64 = 16;
 /// The number of places that are tried in a zone.
 const TRIES: u64 = 6;

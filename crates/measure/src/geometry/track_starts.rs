@@ -7,7 +7,7 @@
 //! slightly shorter, because spare sectors end a cylinder or sectors were slipped; there the search
 //! starts again.
 
-/// A known length is accepted if the uncertainty is at most this part (1/100) of it.
+/// The largest accepted uncertainty of a known length, as a part (1/100) of the length.
 const CLOSE: u64 = 100;
 
 /// A track can be shorter than others by this part (1/64) of its length.

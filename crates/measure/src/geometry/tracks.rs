@@ -36,9 +36,9 @@ const TOLERANCE_OF_LATE: f64 = 4.0;
 const NOISE: f64 = 8.0;
 /// The range, in turns, to which the assumed largest lateness is limited.
 const LATE: std::ops::Range<f64> = 0.004..0.1;
-/// The host counts as noisy if the noise exceeds this part of a turn.
+/// The part of a turn that the noise must exceed for the host to count as noisy.
 const NOISY: f64 = 0.0003;
-/// A line is long enough when it covers this part of a turn.
+/// The part of a turn that a line must cover to be long enough.
 const REACH: f64 = 0.45;
 /// The search goes down to a track's beginning in steps of this part (1/8) of a track.
 const PARTS: u64 = 8;

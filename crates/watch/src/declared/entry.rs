@@ -63,7 +63,7 @@ impl DeclaredEntry {
         }
     }
 
-    /// Returns whether it is a `[[task]]` entry.
+    /// Returns whether the entry is a `[[task]]`.
     pub const fn is_task(&self) -> bool {
         matches!(self.asks, Asks::Contract { .. })
     }

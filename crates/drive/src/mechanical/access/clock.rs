@@ -17,8 +17,8 @@ use tidegate_model::{Duration, Time};
 /// The number of corrections of the largest size that add up to a turn.
 const STEPS_PER_TURN: u64 = 1_024;
 
-/// A completion is near its expected instant if it is off by at most `1 / NEAR_PER_TURN` of a turn,
-/// not counting lost turns.
+/// The divisor of a turn that gives the largest error, without lost turns, of a completion that
+/// counts as near its expected instant.
 const NEAR_PER_TURN: u64 = 16;
 
 /// The number of near completions, less those that other completions cancelled, from which the

@@ -11,7 +11,7 @@ use crate::subject::{Probe, SimulatedSubject, Subject, TrialResult};
 
 /// The maximum usual lateness of a completion.
 const LATE_NS: u64 = 50_000;
-/// One completion in this number is an outlier.
+/// The number of completions of which one is an outlier.
 const OUTLIER: u32 = 50;
 /// The maximum lateness of an outlier.
 const OUTLIER_NS: u64 = 3_000_000;
