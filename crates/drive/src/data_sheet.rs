@@ -51,7 +51,7 @@ pub struct DataSheet {
     pub rpm: u32,
     /// The sustained rate on the innermost tracks.
     pub rate_min: Bandwidth,
-    /// How long each command takes besides seek, rotation and transfer.
+    /// The time that each command takes in addition to seek, rotation and transfer.
     pub overhead: Duration,
     /// The number of requests that the drive accepts at the same time, 1 to 1,024.
     pub depth: u32,

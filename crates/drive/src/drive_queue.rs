@@ -40,9 +40,9 @@ pub struct Done<P> {
     pub work: Work,
     /// The payload that was submitted with the work.
     pub payload: P,
-    /// When the work was submitted.
+    /// The instant at which the work was submitted.
     pub arrived: Time,
-    /// When the drive finished it.
+    /// The instant at which the drive finished the work.
     pub at: Time,
     /// How the work ended.
     pub outcome: Outcome,

@@ -27,7 +27,7 @@ pub enum BusyStep {
 /// One event of a busy interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusyEvent {
-    /// When the host handled the event.
+    /// The instant at which the host handled the event.
     pub at: Time,
     /// The request.
     pub request: RequestId,

@@ -13,7 +13,7 @@ pub struct EndedRequest {
     /// The number of the request's batch and the instant of its dispatch; `None` if the request was
     /// dropped before. Batches of a run count from 1.
     pub dispatched: Option<(u64, Time)>,
-    /// When the host handled the request's completion or drop.
+    /// The instant at which the host handled the request's completion or drop.
     pub ended: Time,
     /// The drive's outcome; `None` if the policy dropped the request.
     pub outcome: Option<Outcome>,

@@ -58,7 +58,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) random: &'a mut Pcg64,
     outstanding: Vec<Probe>,
     returned: Vec<Lba>,
-    /// When the last batch was sent.
+    /// The instant at which the last batch was sent.
     sent_at: Time,
 }
 

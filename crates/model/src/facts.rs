@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The facts that distinguish one policy from another, in terms that all crates share. The facts of
-//! each policy are beside its name: [`PolicyName::facts`](crate::PolicyName::facts).
+//! each policy are listed with its name: [`PolicyName::facts`](crate::PolicyName::facts).
 //!
 //! No code compares such values with `==` or `matches!`: it matches them exhaustively, so a new
 //! policy, theorem or contract breaks the build wherever it matters.

@@ -56,7 +56,8 @@ struct Sent {
 enum Count {
     /// The device may have requests that the trace does not show.
     Unknown {
-        /// When this state ends; `None` if it ends `SETTLED` after the next dispatch.
+        /// The instant at which this state ends; `None` if it ends `SETTLED` after the next
+        /// dispatch.
         until: Option<Time>,
     },
     Known,

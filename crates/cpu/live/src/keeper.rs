@@ -32,7 +32,7 @@ pub struct Order {
 pub struct KeeperCounts {
     /// The number of checks of the thread.
     pub looks: u64,
-    /// How often the budget was used up.
+    /// The number of times that the budget was used up.
     pub exhaustions: u64,
     /// The thread's execution while it was raised.
     pub executed: Duration,

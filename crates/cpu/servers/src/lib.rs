@@ -57,7 +57,8 @@ pub enum ServerEvent {
 /// Whether a server may execute at its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerStatus {
-    /// How long the server may execute without interruption from now on; zero if it may not.
+    /// The time for which the server may execute without interruption from now on; zero if it may
+    /// not.
     pub budget: Duration,
     /// The instant at which to send [`ServerEvent::Alarm`] unless another event comes first: the
     /// budget changes then. `None` if the budget does not change by itself, for example without

@@ -105,7 +105,8 @@ pub(super) struct StolenTimeState {
     random: Random,
     /// The end of the last stolen piece.
     stole_until: Time,
-    /// When the source steals next; [`Time::MAX`] while it waits for a critical instant.
+    /// The instant at which the source steals next; [`Time::MAX`] while it waits for a critical
+    /// instant.
     pub(super) next: Time,
 }
 

@@ -45,8 +45,8 @@ struct Prediction {
 #[derive(Debug)]
 struct InFlight {
     completed_at: Time,
-    /// When the request would have completed from the drive's memory alone; `None` for a write, or
-    /// if the drive has no read cache.
+    /// The instant at which the request would have completed from the drive's memory alone; `None`
+    /// for a write, or if the drive has no read cache.
     hit_at: Option<Time>,
     /// The heads' state before the request.
     before: Heads,

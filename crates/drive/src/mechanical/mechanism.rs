@@ -28,16 +28,16 @@ pub(crate) struct Arm {
 pub(crate) struct Piece {
     /// The sectors.
     pub(crate) extent: Extent,
-    /// When the head has settled on the track.
+    /// The instant at which the head has settled on the track.
     pub(crate) on_track_at: Time,
-    /// When the first transferred sector begins.
+    /// The instant at which the first transferred sector begins.
     pub(crate) begin_at: Time,
-    /// When the last transferred sector ends.
+    /// The instant at which the last transferred sector ends.
     pub(crate) end_at: Time,
     /// The number of sectors at the extent's front that are transferred after the others, because
     /// the head arrived within the extent and the drive began there; otherwise 0.
     pub(crate) late_sectors: u32,
-    /// When the first late sector begins; without late sectors, `begin_at`.
+    /// The instant at which the first late sector begins; without late sectors, `begin_at`.
     pub(crate) late_begin_at: Time,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Reader {
     ahead_from: u64,
     /// Where the heads are when they are free for the next piece.
     arm: Arm,
-    /// When the heads are free.
+    /// The instant at which the heads are free.
     free_at: Time,
     /// The piece that is passing, if it has not passed entirely.
     piece: Option<Piece>,

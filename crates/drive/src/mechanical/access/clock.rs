@@ -37,7 +37,7 @@ const PAUSE_MAX: Duration = Duration::from_ms(1_000);
 #[derive(Debug, Clone, Copy, Default)]
 struct Settling {
     near_count: u32,
-    /// When the last completion arrived; `None` before the first.
+    /// The instant at which the last completion arrived; `None` before the first.
     last: Option<Time>,
 }
 
