@@ -46,7 +46,7 @@ tidegate_model::names! {
 }
 
 impl FlushStart {
-    /// Returns how many writes precede the flush.
+    /// Returns the number of writes that precede the flush.
     pub(crate) fn writes(self, depth: u32, full: CacheFill) -> u32 {
         match self {
             Self::One => 1,

@@ -97,7 +97,7 @@ impl<'a> Flow<'a> {
         self.subject.flush()
     }
 
-    /// Returns how many requests are outstanding.
+    /// Returns the number of outstanding requests.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }

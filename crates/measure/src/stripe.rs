@@ -178,7 +178,7 @@ fn median(summary: &Summary) -> u64 {
     summary.quantiles[2].ns()
 }
 
-/// Returns how many samples took much longer than one read.
+/// Returns the number of samples that took more than [`CONFLICT_PERCENT`] of the time of one read.
 fn slow(samples: &[Sample], alone_ns: u64) -> usize {
     let is_slow = |it: &&Sample| it.took.ns() * 100 > alone_ns * CONFLICT_PERCENT;
     samples.iter().filter(is_slow).count()

@@ -43,7 +43,8 @@ macro_rules! codes {
         }
 
         impl $Name {
-            /// Returns how much a premise of this code weakens a verdict.
+            /// Returns the weight of a premise of this code: the extent to which it weakens a
+            /// verdict.
             pub const fn weight(self) -> Weight {
                 match self { $(Self::$Code => Weight::$Weight,)+ }
             }
@@ -256,7 +257,7 @@ impl Premise {
         Self { to_do: Some(command.into()), ..self }
     }
 
-    /// Returns how much the premise weakens a verdict.
+    /// Returns the premise's weight: the extent to which it weakens a verdict.
     pub const fn weight(&self) -> Weight {
         self.code.weight()
     }

@@ -146,7 +146,7 @@ impl Ssd {
     /// fetches.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_per_stripe(&self) -> u32 {
         product([self.planes_per_die, self.page_bytes / self.unit_bytes])
     }
@@ -154,7 +154,7 @@ impl Ssd {
     /// Returns the number of units that one program writes.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_per_row(&self) -> u32 {
         product([self.units_per_stripe(), self.stripes_per_row()])
     }
@@ -162,7 +162,7 @@ impl Ssd {
     /// Returns the number of pages that a plane programs together.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn stripes_per_row(&self) -> u32 {
         u32::try_from(self.read_ns.len()).expect("a cell of few bits")
     }
@@ -170,7 +170,7 @@ impl Ssd {
     /// Returns the number of units that one erase frees.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_per_block(&self) -> u32 {
         product([self.units_per_stripe(), self.pages_per_block])
     }
@@ -178,7 +178,7 @@ impl Ssd {
     /// Returns the number of units in all flash.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_of_flash(&self) -> u32 {
         product([self.dies(), self.blocks_per_plane, self.units_per_block()])
     }
@@ -186,7 +186,7 @@ impl Ssd {
     /// Returns the number of units that hosts can address.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units(&self) -> u32 {
         let parts = 100 + u64::from(self.over_provisioning_percent);
         let units = u64::from(self.units_of_flash()) * 100 / parts;
@@ -196,7 +196,7 @@ impl Ssd {
     /// Returns the size that hosts can address.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn capacity(&self) -> Bytes {
         Bytes::new(u64::from(self.units()) * u64::from(self.unit_bytes))
     }

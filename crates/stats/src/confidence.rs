@@ -27,8 +27,8 @@ pub const FOUR_SIGMA: f64 = 0.999_936_66;
 /// The share of a normal distribution below its mean plus four standard deviations.
 pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
 
-/// Returns how many samples are needed so that at least one is above the quantile `quantile` with
-/// confidence `confidence`.
+/// Returns the number of samples that are needed so that at least one is above the quantile
+/// `quantile` with confidence `confidence`.
 ///
 /// # Equation
 /// `k = log(1 - c) / log(q)`, rounded up: 99 % at [`FOUR_SIGMA`] gives 72,703.26, so

@@ -50,7 +50,7 @@ impl Operation {
     /// (FUA): an `F` directly after the operation.
     ///
     /// # Source
-    /// See [`Self::of_letters`].
+    /// The same as [`Self::of_letters`].
     pub fn is_forced(letters: &str) -> bool {
         matches!(letters.as_bytes(), [b'W', b'F', ..] | [b'F', b'W', b'F', ..])
     }

@@ -162,7 +162,7 @@ impl ScanGate {
         })
     }
 
-    /// Returns how many of the waiting units may be sent.
+    /// Returns the number of waiting units that may be sent.
     fn grant(&self, now: u64, waiting: &[usize]) -> usize {
         let fits = |&count: &usize| self.is_allowed(now, &waiting[..count], 0);
         let all = waiting.len();

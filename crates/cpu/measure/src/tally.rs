@@ -111,8 +111,8 @@ impl Tally {
         self.points.len() - self.points().len()
     }
 
-    /// Returns how many intervals of the longest length fit into the traces end to end, which is
-    /// the least number of trials of any length.
+    /// Returns the number of intervals of the longest length that fit into the traces end to end.
+    /// Every shorter length has at least this number of trials.
     pub fn trials(&self) -> u64 {
         self.trials
     }

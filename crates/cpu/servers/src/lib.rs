@@ -104,7 +104,8 @@ pub trait Server {
     /// host that cannot observe levels never calls it.
     fn level(&mut self, _now: Time, _is_active: bool) {}
 
-    /// Returns how long the server may execute now, and the next instant at which that changes.
+    /// Returns the time for which the server may execute now, and the next instant at which that
+    /// changes.
     fn status(&self, now: Time) -> ServerStatus;
 
     /// Writes the server's whole budget into `out`, as replenishments in order of time; a

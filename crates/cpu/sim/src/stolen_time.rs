@@ -58,7 +58,7 @@ impl StolenTime {
 }
 
 impl Allowance {
-    /// Returns how long the source can steal without interruption from now on.
+    /// Returns the time that the source can steal without interruption from now on.
     fn available(&self, now: Time) -> Duration {
         match self {
             Self::Line(bucket) => bucket.available(now),

@@ -123,7 +123,7 @@ impl AccessModel {
         })
     }
 
-    /// Returns how many sectors of a read, from its first, the heads have already read ahead;
+    /// Returns the number of sectors at the front of a read that the heads have already read ahead;
     /// `None` if the heads must seek for the read.
     fn read_ahead(&self, target: &Target) -> Option<u64> {
         let reader = &self.heads.reader;

@@ -364,7 +364,7 @@ impl<'a> Disk<'a> {
         self.mechanism.reposition(arm, to.cylinder, to.head, op)
     }
 
-    /// Returns how far the platter turns between two pieces of a request.
+    /// Returns the angle by which the platter turns between two pieces of a request.
     ///
     /// If a track begins just as the heads arrive, the rounding of angles in another cylinder can
     /// make the heads miss the beginning. So a whole turn is charged in this case.

@@ -165,9 +165,9 @@ impl Mechanism {
         self.floors.floor(arm.cylinder.abs_diff(cylinder))
     }
 
-    /// Returns how many sectors at the front of `extent` have passed, at least in part, when the
-    /// head arrives within it; `None` if the head arrives elsewhere, at its beginning, or in its
-    /// last sector.
+    /// Returns the number of sectors at the front of `extent` that have passed, at least in part,
+    /// when the head arrives within it; `None` if the head arrives elsewhere, at its beginning, or
+    /// in its last sector.
     pub(crate) fn missed(&self, arm: Arm, free_at: Time, extent: &Extent) -> Option<u32> {
         let moving = self.reposition(arm, extent.cylinder, extent.head, Op::Read);
         self.missed_at(free_at + moving, extent)

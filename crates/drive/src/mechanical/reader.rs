@@ -142,8 +142,8 @@ impl Reader {
         }
     }
 
-    /// Returns how many sectors immediately before the first requested sector, on the same track,
-    /// passed the head while it waited for that sector.
+    /// Returns the number of sectors immediately before the first requested sector, on the same
+    /// track, that passed the head while it waited for that sector.
     pub(crate) fn passed_before(&self, rotation: Rotation) -> u64 {
         let Some(Piece { extent, on_track_at, begin_at, late_sectors, .. }) = self.first else {
             return 0;

@@ -96,7 +96,7 @@ impl Segments {
         &self.list[index]
     }
 
-    /// Returns how many segments hold data that are not on the medium yet.
+    /// Returns the number of segments with data that are not on the medium yet.
     pub(crate) fn dirty_segment_count(&self) -> usize {
         self.list.iter().filter(|segment| segment.dirty_count > 0).count()
     }

@@ -27,8 +27,8 @@ const ALIKE_MIN: usize = 5;
 const RANGE: std::ops::Range<f64> = 0.99..1.07;
 
 impl Survey<'_, '_> {
-    /// Returns how many sectors pass in a turn just below a place, where a track has about `length`
-    /// sectors; `None` if the pairs do not agree.
+    /// Returns the number of sectors that pass in a turn just below a place, where a track has
+    /// about `length` sectors; `None` if the pairs do not agree.
     pub(super) fn passing(&mut self, at: u64, length: u64) -> Seen<Option<f64>> {
         let mut seen = Vec::new();
         for pair in 0..PAIRS {
@@ -61,8 +61,9 @@ impl Survey<'_, '_> {
         Ok(None)
     }
 
-    /// Returns how many sectors pass in a turn according to the `pair`-th pair of blocks below a
-    /// place. Each further pair is lower, because blocks behind one that was read can be in memory.
+    /// Returns the number of sectors that pass in a turn according to the `pair`-th pair of blocks
+    /// below a place. Each further pair is lower, because blocks behind one that was read can be in
+    /// memory.
     fn pair(&mut self, at: u64, length: u64, pair: u64) -> Seen<Option<f64>> {
         let apart = self.probing.at_least(length * APART / 100);
         let at = at.min(self.probing.sectors() - self.probing.block());

@@ -78,7 +78,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Returns how long the read took, in nanoseconds.
+    /// Returns the time that the read took, in nanoseconds.
     pub(super) fn service(self) -> f64 {
         float(self.done.since(self.sent).ns())
     }

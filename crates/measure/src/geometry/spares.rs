@@ -95,8 +95,8 @@ fn of_each_track(survey: &mut Survey<'_, '_>, track: &Track) -> Result<Option<(u
     Ok(spares.and_then(|it| u32::try_from(it).ok()).map(|it| (it, false)))
 }
 
-/// Returns how many sectors a group of tracks leaves out, and whether later groups begin as
-/// predicted. `None` if the zone ends too early, or no track is short. Spares can be more than a
+/// Returns the number of sectors that a group of tracks leaves out, and whether later groups begin
+/// as predicted. `None` if the zone ends too early, or no track is short. Spares can be more than a
 /// track, so the data from one short track to the next is counted.
 fn of_group(
     survey: &mut Survey<'_, '_>,

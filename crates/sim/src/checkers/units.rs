@@ -74,7 +74,7 @@ impl Units {
         })
     }
 
-    /// Returns how many requests of tasks wait, including those beyond contracts.
+    /// Returns the number of waiting requests of tasks, including those beyond contracts.
     pub(super) fn queued_count(&self) -> usize {
         self.waiting().count() + self.excess.iter().map(VecDeque::len).sum::<usize>()
     }

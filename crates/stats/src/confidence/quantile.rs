@@ -72,8 +72,8 @@ pub fn quantile_at_most(
     Some(UpperQuantile { level_ppm, confidence, time_max, rank, samples })
 }
 
-/// Returns how many samples may be above the chosen one, at most; `None` if even the longest sample
-/// is not enough.
+/// Returns the largest number of samples that can be above the chosen one; `None` if even the
+/// longest sample is not enough.
 ///
 /// # Equation
 /// `P(Bin(n, q) >= n - a) = P(Bin(n, 1 - q) <= a)`, which grows with a.

@@ -178,7 +178,8 @@ enum Term {
     Interference,
 }
 
-/// Returns how many task sets miss a deadline although the analysis without `term` accepts them.
+/// Returns the number of task sets that miss a deadline although the analysis without `term`
+/// accepts them.
 fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
     let mut random = Random::new(22, stream);
     let mut caught = 0;

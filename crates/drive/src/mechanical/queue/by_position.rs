@@ -38,7 +38,7 @@ impl Direction {
         }
     }
 
-    /// Returns how many cylinders `to` is ahead of `from`; `None` if it is behind.
+    /// Returns the number of cylinders by which `to` is ahead of `from`; `None` if `to` is behind.
     fn ahead(self, from: u32, to: u32) -> Option<u32> {
         match self {
             Self::Inwards => to.checked_sub(from),

@@ -42,7 +42,7 @@ impl Adversary<'_> {
         self.random.below(limit.max(1))
     }
 
-    /// Returns how long the chosen request takes.
+    /// Returns the time that the chosen request takes.
     fn took(&self, choice: Choice) -> Duration {
         let mut drive = MechanicalDrive::new(self.mechanics, 1, 1).expect("the disk is in order");
         let mut now = Time::ZERO;

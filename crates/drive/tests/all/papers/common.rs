@@ -245,7 +245,7 @@ impl Times {
         self.0[self.0.len() - 1 - self.0.len() / 1_000]
     }
 
-    /// Returns how many times are longer than `limit`.
+    /// Returns the number of times that are longer than `limit`.
     pub(crate) fn count_above(&self, limit: Duration) -> usize {
         self.0.len() - self.0.partition_point(|&time| time <= limit)
     }

@@ -67,7 +67,7 @@ fn is_told_apart(chance: ErrorLimit, first: Sampling, second: Sampling) -> bool 
     })
 }
 
-/// Returns how many of `pairs` pairs of tables are reported as different.
+/// Returns the number of pairs of tables, of `pairs` in total, that are reported as different.
 fn told_apart(pairs: usize, mut both: impl FnMut() -> [Sampling; 2]) -> usize {
     let chance = ErrorLimit::among(2 * ENTRIES);
     let mut is_apart = || {
