@@ -215,8 +215,8 @@ mod tests {
         assert!(statement(1).contains(" 1.00 %"), "{}", statement(1));
     }
 
-    /// By hand: the largest of n samples is exceeded with probability 1 - doubt^(1/n); for n = 10
-    /// and 1 % that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
+    /// Computed by hand: the largest of n samples is exceeded with probability 1 - doubt^(1/n); for
+    /// n = 10 and 1 % that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
     #[test]
     fn the_largest_of_few_samples_is_exceeded_as_by_hand() {
         let doubt = 10_000_000;

@@ -37,7 +37,7 @@ use self::peer::{Fate, Peer};
 pub(crate) use self::protocol::{Answer, Job, Protocol, Refusal, Reply};
 use crate::wait::wait_for;
 
-/// The largest number of concurrent peers.
+/// The largest number of peers of one server at the same time.
 pub(crate) const PEERS_MAX: usize = 32;
 
 /// The interval between two checks of the listener.

@@ -54,9 +54,9 @@ fn no_schedule_exceeds_the_bound_for_batches_limited_by_cost() {
     assert!(searched >= 150 && cut >= 80 && reached >= 50, "too few: {searched}, {cut}, {reached}");
 }
 
-/// By hand: three requests of 3 and one of 1, A = 1, Z = 5. The request of 1 is in flight when the
-/// others are released. Each of them is sent alone, because two cost more than Z: four batches, 4
-/// A + 10. Batches of cost Z would be three.
+/// Computed by hand: three requests of 3 and one of 1, A = 1, Z = 5. The request of 1 is in flight
+/// when the others are released. Each of them is sent alone, because two cost more than Z: four
+/// batches, 4 A + 10. Batches of cost Z would be three.
 #[test]
 fn a_batch_that_the_next_request_does_not_fit_in_is_not_full() {
     let task = |requests: u32, cost_ns: u64| {

@@ -149,7 +149,7 @@ fn a_plan_that_does_not_know_the_host_is_caught() {
     }
 }
 
-/// By hand: b(1) = 10, one task of period and deadline 30, J = 4, h = 2 + 1, c = 3.
+/// Computed by hand: b(1) = 10, one task of period and deadline 30, J = 4, h = 2 + 1, c = 3.
 #[test]
 fn bounds_of_one_task_are_those_of_the_text() {
     let ns = Duration::from_ns;
