@@ -24,7 +24,7 @@ const TAGS_USUAL: u32 = 128;
 /// The queue settings that make a loop device look like the drive below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueueSettings {
-    /// Whether the kernel's schedulers must treat it as a rotating disk.
+    /// Whether the kernel's schedulers must treat the device as a rotating disk.
     pub(crate) is_rotational: bool,
     /// K, the number of requests that the drive accepts at the same time.
     pub(crate) depth: u32,

@@ -50,7 +50,7 @@ impl Changes {
 pub struct Input {
     /// The workload.
     pub workload: Workload,
-    /// Its drive.
+    /// The drive.
     pub drive: DriveFile,
     /// The origin of the drive; `None` if the drive is in the workload file.
     pub drive_origin: Option<FileOrigin>,

@@ -21,8 +21,8 @@ pub(crate) struct Facts {
     pub(crate) cell_name: CellName,
     /// The definition of one of its times, in the words of the drive file.
     pub(crate) time: &'static str,
-    /// Whether its longest time matters. If so, the number of samples that the drive file states is
-    /// at most this experiment's.
+    /// Whether the experiment's longest time matters. If so, the number of samples that the drive
+    /// file states is at most this experiment's.
     pub(crate) is_about_maxima: bool,
     /// The name of its last cell, if the tail of that cell is estimated.
     pub(crate) tail: Option<&'static str>,
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
     /// The experiment whose table it raises by measuring families of places; `None` if it raises
     /// none.
     pub(crate) places_of: Option<Experiment>,
-    /// Whether its requests carry the drive's own priority.
+    /// Whether the experiment's requests carry the drive's own priority.
     pub(crate) needs_priority: bool,
 }
 

@@ -132,7 +132,7 @@ impl Task {
     /// The period of a task that has none: the shortest time above zero.
     pub const PERIOD_NONE: Duration = Duration::from_ns(1);
 
-    /// Returns whether its jobs arrive when earlier ones complete, and not once per period.
+    /// Returns whether the task's jobs arrive when earlier jobs complete, and not once per period.
     pub fn is_closed_loop(&self) -> bool {
         self.arrivals == Arrivals::OnCompletion
     }

@@ -100,7 +100,7 @@ impl Workload {
         &self.text
     }
 
-    /// Its drive; `None` if the drive is in the workload file.
+    /// The drive; `None` if it is in the workload file.
     #[getter]
     fn own_drive(&self) -> Option<Drive> {
         let Input { drive, drive_origin, drive_text, .. } = &*self.input;

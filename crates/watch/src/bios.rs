@@ -269,7 +269,7 @@ impl Bios {
 }
 
 impl Bio {
-    /// Returns its age; zero if `at` is before it was queued.
+    /// Returns the bio's age; zero if `at` is before the bio was queued.
     fn age(&self, at: Time) -> Duration {
         at.max(self.queued).since(self.queued)
     }

@@ -84,7 +84,7 @@ pub struct Learnt {
     pub size_max: Bytes,
     /// The places of its requests.
     pub place: LearntPlace,
-    /// Its period and jobs; `None` if it is not periodic.
+    /// The source's period and jobs; `None` if the source is not periodic.
     pub rhythm: Option<Rhythm>,
     /// The maximum number of requests outstanding at the same time.
     pub outstanding_max: u32,

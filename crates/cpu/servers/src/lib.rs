@@ -42,7 +42,7 @@ pub enum ServerEvent {
     Unblock,
     /// The server takes the processor, within its budget.
     Dispatch {
-        /// Whether it takes the processor from a thread that would have continued.
+        /// Whether the server takes the processor from a thread that would have continued.
         preempts: bool,
     },
     /// The server loses the processor to a more urgent thread; work is left.

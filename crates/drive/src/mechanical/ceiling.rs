@@ -49,7 +49,7 @@ pub struct Ceiling {
     pub command: Duration,
     /// The longest seek or head switch, with settling.
     pub movement: Duration,
-    /// One turn.
+    /// The time of one turn of the platters.
     pub rotation: Duration,
     /// The time from the first sector's beginning to the last sector's end, including track
     /// changes.

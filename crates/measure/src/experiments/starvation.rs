@@ -97,7 +97,7 @@ tidegate_model::listed! {
     pub(crate) enum Others {
         /// At random places.
         Random,
-        /// One after another, so that the drive reads ahead.
+        /// Each directly after the previous one, so that the drive reads ahead.
         Sequential,
     }
 }

@@ -60,9 +60,9 @@ const SECTORS_MAX: u64 = 1 << 16;
 /// A track.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Track {
-    /// Its first sector.
+    /// The track's first sector.
     pub(super) begin: u64,
-    /// The number of its sectors.
+    /// The number of the track's sectors.
     pub(super) sectors: u64,
     /// The angle at which the first block ends.
     pub(super) angle: f64,

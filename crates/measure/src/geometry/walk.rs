@@ -16,9 +16,9 @@ const PLACES: u64 = 5;
 /// A track of a walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Walked {
-    /// Its first sector.
+    /// The track's first sector.
     pub(super) begin: u64,
-    /// The number of sectors by which it is shorter than others.
+    /// The number of sectors by which the track is shorter than others.
     pub(super) short: u64,
     /// The angle that sector 0 would have on the track's line.
     line: f64,

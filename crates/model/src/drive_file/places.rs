@@ -23,7 +23,7 @@ names! {
         Clusters => "clusters",
         /// One track and its neighbours.
         Track => "track",
-        /// One place after another.
+        /// Each place directly after the previous one.
         Sequential => "sequential",
         /// A search for the longest time chose the places, their order and the starting position of
         /// the heads.

@@ -21,7 +21,7 @@ const OVERRUNS_PER: u64 = 1_000;
 /// The number of jobs in each run.
 const JOBS: u64 = 60;
 
-/// Returns one task beside best effort of this operation.
+/// Returns a disk with one task of operation `op` and best effort of operation `load`.
 fn disk(name: &str, op: &str, load: &str, seed: u64) -> Disk {
     let period_ms = 300 + 100 * (seed % 4);
     let sources = format!(
