@@ -86,7 +86,7 @@ impl Experiment {
         self.0.name
     }
 
-    /// Returns the symbol of its table, as in b(3) or drain(3).
+    /// Returns the symbol of the experiment's table, as in b(3) or drain(3).
     pub const fn symbol(self) -> &'static str {
         match self.0.cell_name {
             CellName::Count(symbol, _) => symbol,

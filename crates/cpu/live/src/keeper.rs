@@ -209,7 +209,6 @@ impl Keeper {
     /// remnant would require.
     /// This is safe, because nothing was executed, and moving an activation to a later instant
     /// makes no replenishment earlier.
-    /// replenishment earlier.
     fn renew(&mut self, now: Time) {
         if !self.has_work && self.held.is_zero() {
             self.server.observe(now, Duration::ZERO, ServerEvent::Unblock);

@@ -5,9 +5,9 @@
 //!   sent      heads free     on the track     first sector     last sector     completed
 //!     | command   |  movement      |  rotation     |  transfer      | bus, completion |
 //! ```
-//! Each part is the longest that it can be, whatever the disk served before and wherever the
-//! request lies. The sum is an upper bound, even if no single request has every part at its
-//! longest; a test checks it against an adversary.
+//! Each part is the longest that it can be, regardless of the requests before and of the request's
+//! position. The sum is an upper bound, even if no single request has every part at its longest; a
+//! test checks it against an adversary.
 //!
 //! # Why it is a bound
 //! - *Command.* The heads start when the command is processed, but a read-ahead movement that has
