@@ -2,8 +2,8 @@
 //! Logs each incident immediately, but overruns at most once per second.
 //!
 //! A drive that exceeds its table often does so hundreds of times per second, and hundreds of lines
-//! would hide other incidents. Suppressed overruns are counted in the next line. The service's
-//! thread only sends each event to a channel, so a slow reader of the log does not delay it.
+//! help no reader. Suppressed overruns are counted in the next line. The service's thread only
+//! sends each event to a channel, so a slow reader of the log does not delay it.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread::JoinHandle;
