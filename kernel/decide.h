@@ -16,7 +16,7 @@
  *	tg_insert, tg_cancel	O(log n); with tokens, O(log n) for each request that gets its token
  *	tg_complete		O(log n + e), with e requests per job
  *	tg_decide		O(log n); `gated-drain` at most O(u log u), if an idle device may
- *				not get all waiting units, or if all units become ready at once
+ *				not get all waiting units, or if all units become ready together
  *
  * Limits: every instant, counted from the clock's start, and every duration in a plan must be below
  * TG_TIME_MAX, so that sums of a few of them do not overflow. To change the plan, the caller drains

@@ -3,7 +3,7 @@
  * A disk, with one policy for the requests of all targets on it. Events enter the policy, and
  * rounds of decisions send the requests that the policy allows.
  *
- *	map --> policy --> round, a lone request -----> the device, at once
+ *	map --> policy --> round, a lone request -----> the device, immediately
  *	          ^   '--> round by the worker -------> the device, as one batch under a plug
  *	          '------- completion, timer, end of the submitter's plug
  */

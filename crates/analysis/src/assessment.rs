@@ -13,7 +13,7 @@ use crate::bounds::{BoundName, Bounds};
 pub struct Assessment {
     /// The assessed policy.
     pub policy: PolicyName,
-    /// z; for `noop` the drive's depth, for `fifo` 1.
+    /// z, the largest number of requests in a batch; for `noop` the drive's depth, for `fifo` 1.
     pub batch_max: u32,
     /// beta: best effort may fill batches up to this many requests; 0 without best effort.
     pub best_effort_fill: u32,

@@ -20,9 +20,9 @@ use crate::{System, Tasks, dq_edf, dqf};
 /// The order in which requests wait for their batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// By release time: `dqf`.
+    /// The order of release times, as in `dqf`.
     Release,
-    /// By deadline: `dq-edf`.
+    /// The order of deadlines, as in `dq-edf`.
     Due,
 }
 

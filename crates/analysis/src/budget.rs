@@ -9,19 +9,19 @@
 
 use std::cell::Cell;
 
-/// The budget, in terms, for all z and beta of one question about many tasks; spending it takes
-/// less than a second.
+/// The largest number of terms for one question about many tasks, over all z and beta. Computing
+/// that many terms takes less than a second.
 const TERMS_MAX: u64 = 1 << 26;
 
-/// The budget, in terms, for a question about few tasks, where extra work sometimes finds a proof;
-/// spending it takes a few seconds.
+/// The largest number of terms for a question about few tasks, where extra work sometimes finds a
+/// proof. Computing that many terms takes a few seconds.
 const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 
 /// The largest number of tasks that counts as few.
 const FEW: usize = 128;
 
-/// One step may cost at most the remaining budget divided by this number, so that the first z
-/// cannot spend it all.
+/// The divisor of the remaining budget that gives the most that one step may cost, so that the
+/// first z cannot spend the whole budget.
 const SHARE: u64 = 8;
 
 /// The remaining work of a question.

@@ -7,8 +7,8 @@ use crate::budget::Budget;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 
-/// Steps after which a search is abandoned, so that a thousand different tasks do not take too
-/// long.
+/// The maximum number of steps of a search. It is abandoned after them, so that a thousand
+/// different tasks do not take too long.
 const STEPS_MAX: usize = 1 << 22;
 
 /// Returns the response-time bound of each task under EDF that preempts jobs only between requests,

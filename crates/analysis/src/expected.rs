@@ -33,8 +33,8 @@ pub(crate) struct Flow {
     company_ns: u64,
     /// The time of a real-time request, in ns.
     real_time_ns: u64,
-    /// The number of requests that the drive can have at once, and so the number of real-time
-    /// requests that can follow each other.
+    /// The number of requests that the drive can have at the same time, and so the number of
+    /// real-time requests that can follow each other.
     together: u32,
 }
 

@@ -26,7 +26,7 @@ const DEADLINES_TRIED_MAX: usize = 4;
 /// The largest number of policies that a change names.
 const POLICIES_MAX: usize = 4;
 
-/// The size of the largest workload for which changes of terms are sought.
+/// The largest number of tasks of a workload for which changes of terms are sought.
 const TASKS_MAX: usize = 1 << 10;
 
 /// A change with which a workload would be proved.

@@ -24,9 +24,9 @@ use crate::{SporadicTask, Verdict};
 pub struct MixedSystem {
     /// The tasks.
     pub tasks: Vec<MixedTask>,
-    /// A: charged once per batch.
+    /// A: the largest positioning time, charged once per batch.
     pub positioning_max: Duration,
-    /// The time charged for each change of direction inside a batch.
+    /// The longest time of a change of direction inside a batch, charged for each change.
     pub switch_max: Duration,
     /// The largest c of a best-effort request.
     pub best_effort_max: Duration,

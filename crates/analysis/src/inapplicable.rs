@@ -10,7 +10,7 @@ pub enum Inapplicable {
     /// The tasks' long-run request rate exceeds the rate of full batches (9.2.2.3).
     #[error("the tasks release more requests than full batches of {batch_max} can serve")]
     Overload {
-        /// z: the number of requests in a full batch.
+        /// z: the largest number of requests in a batch.
         batch_max: u32,
     },
     /// The shortest period does not exceed `needed` (hypothesis of Theorem 9.2.7).

@@ -10,7 +10,7 @@ use crate::SporadicTask;
 pub struct MixedTask {
     /// The task's requests per job, period and deadline: e, p and d.
     pub task: SporadicTask,
-    /// c: the cost that each of the task's requests adds to a batch.
+    /// c: the largest cost that one of the task's requests adds to a batch.
     pub request_max: Duration,
     /// The operation of the task's requests: read or write.
     pub op: Op,

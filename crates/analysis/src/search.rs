@@ -7,12 +7,13 @@ use tidegate_model::Duration;
 
 use crate::Verdict;
 
-/// Windows and responses beyond this count as "no bound": 146 years, far from overflow.
+/// The longest window or response that counts as a bound: 146 years, far from overflow.
 pub(crate) const HORIZON_NS: u64 = 1 << 62;
 /// The largest number of instants that a search tries; more occur only if periods are far shorter
 /// than a window.
 pub(crate) const OFFSETS_MAX: usize = 1 << 20;
-/// Rounds after which an iteration ends; reached only within one part in 10,000 of the capacity.
+/// The maximum number of rounds of an iteration; reached only if the load is within one part in
+/// 10,000 of the capacity.
 const ROUNDS_MAX: u64 = 10_000;
 /// Terms after which an iteration ends with no bound; with 100,000 different tasks, reached only
 /// within one part in 50 of the capacity.

@@ -21,9 +21,10 @@ const WHOLE_PPB: u128 = 1_000_000_000;
 /// A response time that a job exceeds with at most a stated probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoftPromise {
-    /// The response time.
+    /// The response time that a job exceeds with at most the probability `miss_ppb_max`.
     pub response_max: Duration,
-    /// The probability that a job takes longer, in parts per billion; at most 1,000,000,000.
+    /// An upper bound on the probability that a job takes longer than `response_max`, in parts per
+    /// billion; at most 1,000,000,000.
     pub miss_ppb_max: u64,
 }
 

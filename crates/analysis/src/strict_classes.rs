@@ -131,8 +131,8 @@ impl<'a> Question<'a> {
         busy_period(self.tasks, self.ahead(), self.drain.time(depth)?)
     }
 
-    /// Returns the requests of all classes that can be outstanding at once, if every real-time
-    /// request responds within `response`.
+    /// Returns the requests of all classes that can be outstanding at the same time, if every
+    /// real-time request responds within `response`.
     fn outstanding_max(&self, response: Duration) -> u64 {
         let pending = |task: &SporadicTask| {
             u64::from(task.requests).saturating_mul(response.ns() / task.period.ns() + 1)

@@ -92,7 +92,7 @@ impl Attachment {
         self.size
     }
 
-    /// Returns K, the number of requests that the drive accepts at once.
+    /// Returns K, the number of requests that the drive accepts at the same time.
     pub fn depth(&self) -> u32 {
         self.depth
     }

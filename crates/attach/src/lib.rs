@@ -11,7 +11,7 @@
 //! Every request that the kernel would send to a disk reaches the drive's model, which determines
 //! the completion times and their order; the kernel's request waits until then.
 //!
-//! Decision 0014 has the reasons. Only root can attach drives.
+//! Decision 0014 states the reasons. Only root can attach drives.
 
 mod attachment;
 mod detach;

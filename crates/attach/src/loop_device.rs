@@ -24,9 +24,9 @@ const TAGS_USUAL: u32 = 128;
 /// The queue settings that make a loop device look like the drive below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueueSettings {
-    /// Whether the kernel's schedulers must treat it as a rotating disk.
+    /// Whether the kernel's schedulers must treat the device as a rotating disk.
     pub(crate) is_rotational: bool,
-    /// K, the number of requests that the drive accepts at once.
+    /// K, the number of requests that the drive accepts at the same time.
     pub(crate) depth: u32,
     /// The largest request.
     pub(crate) request_max: Bytes,
@@ -98,7 +98,7 @@ fn set(device: &Path, name: &str, value: &str) -> Result<(), AttachError> {
     fs::write(&path, &value).map_err(|source| AttachError::Setting { path, value, source })
 }
 
-/// Returns the number of requests that a loop device accepts at once.
+/// Returns the number of requests that a loop device accepts at the same time.
 fn tags_max() -> u32 {
     let text = fs::read_to_string("/sys/module/loop/parameters/hw_queue_depth").ok();
     let told = text.and_then(|text| text.trim().parse().ok());

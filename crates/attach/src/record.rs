@@ -25,7 +25,7 @@ const RECORD: &str = "record.toml";
 /// The name prefix of folders that are not complete yet.
 const UNFINISHED: &str = ".new-";
 
-/// The number of names that are tried if a name is taken.
+/// The maximum number of names that are tried if a name is taken.
 const NAMES_TRIED_MAX: u32 = 1000;
 
 /// The process that serves a drive, and the drive's details.

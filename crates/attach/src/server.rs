@@ -15,7 +15,7 @@ use crate::disk::{Disk, Reply};
 use crate::inbox::{Arrival, Inbox};
 use crate::statistics::Statistics;
 
-/// The longest time that the thread sleeps at once if no request is in flight.
+/// The longest single sleep of the thread while no request is in flight.
 const SLEEP_MAX: Duration = Duration::from_ms(60_000);
 
 /// The running drive thread.

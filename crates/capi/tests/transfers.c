@@ -52,7 +52,7 @@ int main(void) {
     CHECK(tidegate_read(rest, in, SIZE, 4096) == 0);
     memset(out, 0, 20 << 10);
     CHECK(memcmp(out, in, SIZE) == 0);
-    // More zeroes than can be in flight at once.
+    // More zeroes than can be in flight at the same time.
     CHECK(tidegate_zero(rest, 20 << 20, 0, TIDEGATE_DURABLE) == 0);
 
     // Submitted requests: written bytes are copied at submission, and requests stay in order.

@@ -27,7 +27,7 @@ use tidegate_platform::terminal;
 use crate::failure::Failure;
 use crate::show;
 
-/// Stop requests at intervals shorter than this count as one.
+/// The shortest interval between two stop requests that count separately.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
 /// The stack size of the thread that waits for signals. It is small, because the thread prints one

@@ -34,9 +34,11 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     );
 }
 
-/// The texts beside a bar. The bar has room even on a terminal of 40 columns.
+/// The template of a measurement's bar. The bar has room even on a terminal of 40 columns.
 pub(crate) const OF_MEASURING: &str = "{wide_bar} {percent:>3} %  {msg}";
+/// The template of the bar for a file that is being written.
 const OF_WRITING: &str = "{wide_bar} {percent:>3} % of {total_bytes}, {eta} left";
+/// The template of the bar for runs; its message precedes the bar.
 pub(crate) const OF_RUNNING: &str = "{msg} {wide_bar} {percent:>3} %, {eta} left";
 
 pub(crate) const OF_WORK: &str = "{spinner} {msg}, {elapsed}";

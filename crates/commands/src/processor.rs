@@ -36,7 +36,7 @@ pub fn read(path: &Path) -> Result<Processor, Faults> {
 /// relative to the folder of `path`, which also names the file in faults.
 ///
 /// # Errors
-/// See [`read`].
+/// The same as [`read`].
 pub fn parse(path: &Path, text: &str) -> Result<Processor, Faults> {
     text::parse_workload(path, text, |machine, _| {
         with_profiles(machine.cpu.ok_or_else(without_processor)?, path)

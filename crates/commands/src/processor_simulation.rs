@@ -50,7 +50,7 @@ pub fn simulate_processor<O: CpuObserver>(
         [] => vec![(None, workload.clone())],
         kinds => kinds.iter().map(|&kind| with_kind(workload, kind)).collect::<Result<_, _>>()?,
     };
-    // If it was interrupted, a run ends at once and reports this.
+    // If it was interrupted, a run ends immediately and reports this.
     let run = |(kind, workload): (Option<ServerKind>, CpuWorkload)| {
         let start = Instant::now();
         let disturbance =

@@ -10,8 +10,8 @@ use tidegate_sim::{CheckedRun, CheckedSimulation, SimParams};
 
 use crate::workload::Input;
 
-/// The approximate number of requests that one search simulates, which takes at most about a
-/// second.
+/// The approximate maximum number of requests in one search, chosen so that a search takes at most
+/// about a second.
 const REQUESTS: u64 = 40_000;
 /// The minimum and the maximum number of jobs of each task that a search simulates.
 const JOBS: [u64; 2] = [50, 500];

@@ -100,7 +100,8 @@ impl Replayed {
         }
     }
 
-    /// Returns the requests as CSV, one row each: what it is, when it was issued, and its times.
+    /// Returns the requests as CSV, one row each: the request, the time at which it was issued, and
+    /// its response times.
     pub fn rows(&self) -> String {
         match &self.trace {
             Trace::Measured(trace) => measured_rows(trace, &self.simulated),

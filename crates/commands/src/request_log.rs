@@ -142,7 +142,7 @@ impl RequestLogFile {
     /// Begins a log of at most `rows_max` rows.
     ///
     /// # Errors
-    /// See [`RowWriter::begin`].
+    /// The same as [`RowWriter::begin`].
     pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
         let tasks = workload.tasks.iter().map(|task| task.name.clone());
         let loads = workload.best_effort.iter().map(|load| load.name.clone());
@@ -166,7 +166,7 @@ impl RequestLogFile {
     /// Completes the file, and returns how many rows it lacks.
     ///
     /// # Errors
-    /// See [`RowWriter::finish`].
+    /// The same as [`RowWriter::finish`].
     pub fn finish(self) -> Result<LeftOut, FileFault> {
         self.0.finish()
     }

@@ -50,7 +50,7 @@ impl Changes {
 pub struct Input {
     /// The workload.
     pub workload: Workload,
-    /// Its drive.
+    /// The drive.
     pub drive: DriveFile,
     /// The origin of the drive; `None` if the drive is in the workload file.
     pub drive_origin: Option<FileOrigin>,
@@ -96,7 +96,7 @@ pub fn read(path: &Path, changes: &Changes, asked: &[PolicyName]) -> Result<Inpu
 /// the folder of `path`, which also names the workload in faults.
 ///
 /// # Errors
-/// See [`read`].
+/// The same as [`read`].
 pub fn parse(
     path: &Path,
     text: &str,
@@ -121,7 +121,7 @@ fn in_place(faults: Faults, path: &Path) -> Faults {
 /// faults.
 ///
 /// # Errors
-/// See [`read`]; also the first fault of a profile.
+/// The same as [`read`]; also the first fault of a profile.
 pub fn parse_machine(
     path: &Path,
     text: &str,

@@ -26,8 +26,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// File sizes must be a multiple of this, so that every file system accepts direct writes.
 const SIZE_STEP: Bytes = Bytes::from_kib(4);
 
-/// The space in bytes that a new file leaves free, or a twentieth of the file system if that is
-/// less.
+/// The largest space, in bytes, that a new file must leave free: it leaves this, or a twentieth of
+/// the file system if that is less.
 const RESERVE_MAX: u64 = 1 << 30;
 
 /// An error while a file was created.

@@ -14,7 +14,7 @@ use tidegate_model::Bytes;
 
 use crate::buffers::Buffers;
 
-/// The number of bytes that a probe reads; probes start at multiples of it.
+/// The number of bytes that a probe reads; a probe starts at a multiple of this number.
 const PROBE_BYTES: u64 = 64 << 10;
 
 /// The number of probes.

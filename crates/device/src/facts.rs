@@ -39,9 +39,10 @@ pub struct DeviceFacts {
     pub request_size_max: Option<Bytes>,
     /// The maximum number of scattered memory segments in a request (`max_segments`).
     pub segments_max: Option<u64>,
-    /// The number of requests that the kernel queues for the device (`nr_requests`).
+    /// The maximum number of requests that the kernel queues for the device (`nr_requests`).
     pub requests_max: Option<u32>,
-    /// The number of requests that the device accepts at once, if it reports this (`queue_depth`).
+    /// The number of requests that the device accepts at the same time, if it reports this
+    /// (`queue_depth`).
     pub queue_depth: Option<u32>,
     /// Whether the driver passes I/O priorities to the device (NCQ priority, `ncq_prio_enable`);
     /// `None` if the driver has no such switch.
@@ -50,7 +51,7 @@ pub struct DeviceFacts {
     pub write_cache: Option<WriteCache>,
     /// The smallest addressable unit.
     pub logical_block_size: Option<Bytes>,
-    /// The smallest unit that the medium writes at once.
+    /// The smallest unit that the medium writes in one operation.
     pub physical_block_size: Option<Bytes>,
     /// The devices on which this one is built, nearest first.
     pub layers: Vec<String>,
@@ -153,7 +154,7 @@ impl DeviceFacts {
         }
     }
 
-    /// Returns what sysfs reports about a whole disk.
+    /// Returns the facts that sysfs reports about a whole disk.
     fn about(device: &SysfsDevice) -> Self {
         let bytes = |name: &str| device.number_attribute(name).map(Bytes::new);
         let kib = |name: &str| device.number_attribute(name).map(Bytes::from_kib);

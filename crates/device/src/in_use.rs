@@ -221,8 +221,8 @@ fn family_of(number: DeviceNumber) -> Vec<DeviceNumber> {
     family
 }
 
-/// Returns where one of the devices is mounted. Compares both the number and the source, because a
-/// file system on several devices has its own number.
+/// Returns the mount point of one of the devices; `None` if none is mounted. Compares both the
+/// number and the source, because a file system on several devices has its own number.
 fn mounted(mounts: &[Mount], family: &[DeviceNumber]) -> Option<PathBuf> {
     let is_on = |mount: &&Mount| {
         family.contains(&mount.number)

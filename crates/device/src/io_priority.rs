@@ -27,7 +27,9 @@ pub enum IoClass {
 pub const CLASS_SHIFT: u16 = 13;
 /// `IOPRIO_WHO_PROCESS`, which means a thread.
 const WHO_THREAD: libc::c_int = 1;
+/// `IOPRIO_CLASS_RT`, the real-time class.
 const CLASS_REAL_TIME: u16 = 1;
+/// `IOPRIO_CLASS_BE`, the best-effort class.
 const CLASS_BEST_EFFORT: u16 = 2;
 /// The default level within a class.
 const LEVEL_USUAL: u16 = 4;

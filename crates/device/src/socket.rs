@@ -14,10 +14,10 @@ use rustix::io::Errno;
 
 use crate::io_buffer::IoBuffer;
 
-/// The largest number of pieces that the kernel takes at once (`UIO_MAXIOV`).
+/// The largest number of pieces that the kernel takes in one call (`UIO_MAXIOV`).
 const PIECES_MAX: usize = 1024;
 
-/// The largest message that is sent silently. The kernel sends a little less than 2 GiB at once
+/// The largest message that is sent silently. The kernel sends a little less than 2 GiB in one call
 /// (`MAX_RW_COUNT`).
 const SILENT_BYTES_MAX: i32 = 1 << 30;
 
@@ -40,13 +40,13 @@ pub struct Receive {
 /// The condition under which a send completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// The send completes at once. A message that was sent only in part, or not at all (`AGAIN`),
-    /// ends the ring's wait. A message that was sent whole does not: it is returned with the next
-    /// completion of another kind, which saves a system call and an iteration of the caller for
-    /// each reply. Before Linux 6.1, and if the message is too large for one silent send, it is
-    /// sent as `Timed`.
+    /// The send completes immediately. A message that was sent only in part, or not at all
+    /// (`AGAIN`), ends the ring's wait. A message that was sent whole does not: it is returned with
+    /// the next completion of another kind, which saves a system call and an iteration of the
+    /// caller for each reply. Before Linux 6.1, and if the message is too large for one silent
+    /// send, it is sent as `Timed`.
     Silent,
-    /// The send completes at once, and always ends the ring's wait, so that its time is known.
+    /// The send completes immediately, and always ends the ring's wait, so that its time is known.
     Timed,
     /// The send completes when the client's socket has room.
     Patient,

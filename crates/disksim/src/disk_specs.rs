@@ -26,7 +26,7 @@ use schedulers::SchedulerSpecs;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the block's switches, one field each")]
 pub(crate) struct DiskSpecs {
-    /// The number of requests that the disk holds at once.
+    /// The number of requests that the disk holds at the same time.
     pub(crate) depth: u32,
     pub(crate) scheduler: SchedulerSpecs,
     /// The overheads, with the scale and the time for each request applied.

@@ -82,7 +82,7 @@ impl ImportError {
         Self::Faulty(Box::new(Fault { path: path.to_owned(), text: text.to_owned(), error }))
     }
 
-    /// Returns what to do about the error.
+    /// Returns an instruction for the user that removes the error.
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { .. } => "name files that exist and are readable".to_owned(),

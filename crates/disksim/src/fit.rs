@@ -12,8 +12,8 @@ use super::error::ImportError;
 use super::report::Report;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 
-/// If a layout holds more sectors than the disk announces by more than this share, the announced
-/// number is wrong, because no disk has such a large reserve.
+/// The largest share by which a layout can hold more sectors than the disk announces. With a larger
+/// share the announced number is wrong, because no disk has such a large reserve.
 const RESERVE_PERCENT_MAX: u64 = 5;
 
 /// Returns the mechanics, adjusted so that a drive can be made of them; `path` is the disk's file.

@@ -80,7 +80,7 @@ fn order(section: &Section) -> Result<TrackOrder, ImportError> {
     }
 }
 
-/// Returns where spares are, and whether slips leave them unused.
+/// Returns the places of the spares, and whether slips leave the spares unused.
 fn sparing(section: &Section) -> Result<(Sparing, bool), ImportError> {
     match section.whole_required::<u32>(SPARING)? {
         0 | 7 => Ok((Sparing::None, false)),

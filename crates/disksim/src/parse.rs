@@ -12,7 +12,7 @@ use tidegate_model::{FileError, printable};
 use super::tree::{Block, Item, List, Parameter, Tree, Value};
 use super::words::{Span, Token, TokenKind, Words};
 
-/// The deepest nesting: real files have five levels.
+/// The maximum depth of nesting; real files have five levels.
 const DEPTH_MAX: u32 = 32;
 
 /// Parses the items of a parameter file.

@@ -51,9 +51,9 @@ pub struct DataSheet {
     pub rpm: u32,
     /// The sustained rate on the innermost tracks.
     pub rate_min: Bandwidth,
-    /// How long each command takes besides seek, rotation and transfer.
+    /// The time that each command takes in addition to seek, rotation and transfer.
     pub overhead: Duration,
-    /// The number of requests that the drive accepts at once, 1 to 1,024.
+    /// The number of requests that the drive accepts at the same time, 1 to 1,024.
     pub depth: u32,
     /// The order in which the drive serves a batch.
     pub order: BatchOrder,
@@ -101,9 +101,9 @@ const FIGURE_MAX: Duration = Duration::from_ms(20_000);
 /// A straight line that bounds a seek curve from above, given by its values at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeekLine {
-    /// At distance zero, t_seek^min of equation 7.4.1.1.
+    /// The line's value at distance zero, t_seek^min of equation 7.4.1.1.
     pub seek_min: Duration,
-    /// At the full stroke, t_seek^max.
+    /// The line's value at full stroke, t_seek^max.
     pub seek_max: Duration,
 }
 

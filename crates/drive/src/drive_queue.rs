@@ -40,9 +40,9 @@ pub struct Done<P> {
     pub work: Work,
     /// The payload that was submitted with the work.
     pub payload: P,
-    /// When the work was submitted.
+    /// The instant at which the work was submitted.
     pub arrived: Time,
-    /// When the drive finished it.
+    /// The instant at which the drive finished the work.
     pub at: Time,
     /// How the work ended.
     pub outcome: Outcome,
@@ -147,17 +147,18 @@ impl<P> DriveQueue<P> {
         !self.done.is_empty()
     }
 
-    /// Returns when to advance next; `None` while nothing is outstanding.
+    /// Returns the instant of the drive's next event, to which the caller must advance it; `None`
+    /// while nothing is outstanding.
     pub fn next_event(&self) -> Option<Time> {
         self.drive.next_event()
     }
 
-    /// Returns how many requests and flushes were submitted and are not finished.
+    /// Returns the number of requests and flushes that were submitted and are not finished.
     pub fn outstanding_count(&self) -> usize {
         self.held.len() + self.waiting.len()
     }
 
-    /// Returns how many requests and flushes wait for room on the drive.
+    /// Returns the number of requests and flushes that wait for room on the drive.
     pub fn waiting_count(&self) -> usize {
         self.waiting.len()
     }

@@ -41,7 +41,8 @@ pub use ssd::{SsdCounters, SsdDrive};
 pub struct Completion {
     /// The request.
     pub id: RequestId,
-    /// When the drive completed it: not later than the `now` of the call that delivered it.
+    /// The instant at which the drive completed the request: not later than the `now` of the call
+    /// that delivered it.
     pub at: Time,
     /// How the request ended.
     pub outcome: Outcome,

@@ -183,7 +183,7 @@ pub struct AnyRequests {
     pub drive: Box<dyn Drive + Send>,
     /// The kind of drive that was made.
     pub kind: DriveKind,
-    /// The number of requests that the drive accepts at once.
+    /// The number of requests that the drive accepts at the same time.
     pub depth: u32,
     /// The largest request for which the drive has times; `None`: any size.
     pub request_max: Option<Bytes>,

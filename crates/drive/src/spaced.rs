@@ -86,7 +86,8 @@ struct Burst {
     /// `total = gap_floor * count + remainder`.
     gap_floor: Duration,
     remainder: u64,
-    /// When the running timer expires. Stored because it is read more often than it changes.
+    /// The instant at which the running timer expires. Stored because it is read more often than it
+    /// changes.
     timer: Time,
 }
 

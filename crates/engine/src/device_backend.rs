@@ -19,7 +19,7 @@ use crate::limits::Limits;
 /// without a signal.
 const WAIT_MAX: Duration = Duration::from_ms(100);
 
-/// The largest number of completions returned at once. Devices often complete many requests
+/// The largest number of completions returned in one call. Devices often complete many requests
 /// together and are idle until they get new ones. With a small limit, the host answers the first
 /// completions with new requests, and the device works on these while the host handles the rest.
 const REAP_MAX: usize = 4;

@@ -44,8 +44,9 @@ impl DeviceWatch {
         }
     }
 
-    /// Returns how late the host released a job, without the job's jitter. If the workload states
-    /// the host's time, the jitter cannot be separated from it, so a job with jitter has no figure.
+    /// Returns the lateness of the host in releasing a job, without the job's jitter. If the
+    /// workload states the host's time, the jitter cannot be separated from it, so a job with
+    /// jitter has no figure.
     fn lateness(&self, now: Time, request: &Request) -> Option<Duration> {
         match self.host.stated() {
             None => Some(now.since(request.eligible)),

@@ -14,7 +14,7 @@ pub struct Limits {
     pub alignment: Bytes,
     /// The size of the largest request for which there is memory.
     pub size_max: Bytes,
-    /// The number of concurrent requests for which there is memory.
+    /// The maximum number of concurrent requests: those for which there is memory.
     pub in_flight_max: u32,
     /// Whether the target is open for writing.
     pub is_writable: bool,

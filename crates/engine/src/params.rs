@@ -55,7 +55,7 @@ pub enum RunError {
         source_name: String,
         /// The source's request size.
         size: Bytes,
-        /// The buffers' size.
+        /// The size of each buffer: the largest size of a request.
         size_max: Bytes,
     },
     /// A source's range is smaller than one request.
@@ -77,7 +77,7 @@ pub enum RunError {
     DepthAboveBackend {
         /// The drive's depth K.
         depth: u32,
-        /// The number of requests that the backend can hold.
+        /// The maximum number of requests that the backend can hold.
         in_flight_max: u32,
     },
     /// The run's length is zero.

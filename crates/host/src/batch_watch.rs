@@ -42,7 +42,8 @@ pub struct BatchWatch {
 #[derive(Debug, PartialEq)]
 struct Batch {
     submitted: Time,
-    /// The table's b(n) for the batch's n requests, or A plus the requests' charges.
+    /// The longest time that the drive file allows the batch: b(n) for its n requests, or A plus
+    /// the requests' charges.
     time_max: Duration,
     /// The longest time that voids no proof.
     tolerated_max: Duration,

@@ -48,13 +48,14 @@ pub(crate) struct Bunch {
 }
 
 impl Bunch {
-    /// The first task's stream of random numbers for bunches; sources use other streams for
-    /// everything else.
+    /// The first task's stream of random numbers for its own part of bunches; sources use other
+    /// streams for everything else.
     const STREAM: u64 = 1 << 44;
+    /// The stream of random numbers that all tasks share for bunches.
     const COMMON_STREAM: u64 = 1 << 45;
 
-    /// From this many doublings of the longest period on, a bunch lasts as long as the run so far
-    /// instead.
+    /// The largest number of doublings of the longest period in a bunch's length. After that many,
+    /// a bunch lasts as long as the run so far.
     const DOUBLINGS_MAX: u32 = 6;
 
     pub(crate) fn of(task: &Task, index: TaskIndex, params: &HostParams) -> Self {

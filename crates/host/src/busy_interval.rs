@@ -27,7 +27,7 @@ pub enum BusyStep {
 /// One event of a busy interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusyEvent {
-    /// When the host handled the event.
+    /// The instant at which the host handled the event.
     pub at: Time,
     /// The request.
     pub request: RequestId,
@@ -85,7 +85,7 @@ impl BusyInterval {
 
 impl BusyIntervals {
     /// Makes an empty log with memory for `in_flight_max` requests in flight. It allocates nothing
-    /// later unless more requests are in flight at once.
+    /// later unless more requests are in flight at the same time.
     pub fn with_room(in_flight_max: u32) -> Self {
         Self {
             outstanding: 0,

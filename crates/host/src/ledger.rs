@@ -47,7 +47,7 @@ impl<T> Slab<T> {
 }
 
 /// Returns the slot number of an outstanding request, for use as an index into per-request tables.
-/// It is below the largest number of requests that were outstanding at once.
+/// It is below the largest number of requests that were outstanding at the same time.
 ///
 /// # Panics
 /// Never: the number has 26 bits.
@@ -120,14 +120,14 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// The number of bits for the slot: 2^26 requests can be outstanding at once, and 2^38 can be
-    /// released in a run.
+    /// The number of bits for the slot: 2^26 requests can be outstanding at the same time, and 2^38
+    /// can be released in a run.
     const SLOT_BITS: u32 = 26;
 
     pub(crate) const OUTSTANDING_MAX: u32 = 1 << Self::SLOT_BITS;
 
-    /// Makes an empty ledger for at most `outstanding_max` requests at once, with memory for
-    /// `expected` requests.
+    /// Makes an empty ledger for at most `outstanding_max` requests at the same time, with memory
+    /// for `expected` requests.
     pub(crate) fn new(outstanding_max: u32, expected: usize) -> Self {
         assert!(
             outstanding_max <= Self::OUTSTANDING_MAX,

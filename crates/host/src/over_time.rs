@@ -44,7 +44,7 @@ pub struct OverTime {
 impl OverTime {
     /// The largest number of slices; an even number.
     const SLICES_MAX: usize = 256;
-    /// The first slices' length.
+    /// The length of the first slices, which are the shortest.
     const SLICE_MIN: Duration = Duration::from_ms(10);
 
     pub(crate) fn new(workload: &Workload) -> Self {

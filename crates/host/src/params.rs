@@ -30,7 +30,8 @@ pub struct HostParams<'a> {
     pub seed: u64,
     /// The drive's size, or the assumed size: requests lie within it.
     pub capacity: Bytes,
-    /// If more requests than this are released and not complete, the run ends as overloaded.
+    /// The maximum number of requests that are released and not complete. If there are more, the
+    /// run ends as overloaded.
     pub outstanding_max: u32,
     /// When the run allocates its memory.
     pub memory: Memory,

@@ -13,7 +13,7 @@ pub struct EndedRequest {
     /// The number of the request's batch and the instant of its dispatch; `None` if the request was
     /// dropped before. Batches of a run count from 1.
     pub dispatched: Option<(u64, Time)>,
-    /// When the host handled the request's completion or drop.
+    /// The instant at which the host handled the request's completion or drop.
     pub ended: Time,
     /// The drive's outcome; `None` if the policy dropped the request.
     pub outcome: Option<Outcome>,
@@ -28,7 +28,7 @@ pub struct Dispatches {
 
 impl Dispatches {
     /// Makes room for `in_flight_max` requests. Nothing is allocated later unless more requests are
-    /// in flight at once.
+    /// in flight at the same time.
     pub fn with_room(in_flight_max: u32) -> Self {
         Self { batches: 0, in_flight: Vec::with_capacity(in_flight_max as usize) }
     }
@@ -62,7 +62,7 @@ pub struct RequestLog<F> {
 
 impl<F: FnMut(EndedRequest)> RequestLog<F> {
     /// Makes a log with memory for `in_flight_max` requests in flight. It allocates nothing later
-    /// unless more requests are in flight at once.
+    /// unless more requests are in flight at the same time.
     pub fn with_room(in_flight_max: u32, row: F) -> Self {
         Self { dispatches: Dispatches::with_room(in_flight_max), row }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     /// The longest delay that a simulated host adds.
     delay_max: Duration,
     delays: Random,
-    /// The source's own jitter.
+    /// The largest jitter of the source itself.
     jitter_max: Duration,
     jitters: Random,
     /// The next job's nominal instant, and the instant at which a host that is never late shows the
@@ -32,9 +32,10 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The first source's streams of random numbers for delays and jitter; a source draws
-    /// everything else from its own stream.
+    /// The first source's stream of random numbers for the host's delays; a source draws everything
+    /// but delays and jitter from its own stream.
     const DELAY_STREAM: u64 = 1 << 41;
+    /// The first source's stream of random numbers for jitter.
     const JITTER_STREAM: u64 = 1 << 43;
 
     /// Jobs are seen in order, so a simulated host does not delay a source whose jobs can be closer

@@ -63,9 +63,9 @@ impl Ending {
     }
 }
 
-/// Returns when best effort ends although tasks still have jobs to release: after twice the time
-/// that the slowest task needs for its jobs at one per period, or at one per deadline if it has no
-/// period.
+/// Returns the instant at which best effort ends although tasks still have jobs to release: twice
+/// the time that the slowest task needs for its jobs at one per period, or at one per deadline if
+/// it has no period.
 ///
 /// This limit applies only if a task waits for its earlier jobs (`outstanding`): under overload
 /// each of its jobs would wait for more best effort than the one before, and a run measured in jobs

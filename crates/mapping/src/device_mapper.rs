@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The device mapper, through the program `dmsetup`: decision 0053 has the reasons.
+//! The device mapper, through the program `dmsetup`. Decision 0053 states the reasons.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -70,7 +70,8 @@ pub enum DeviceMapperError {
     },
 }
 
-/// Returns where to find the kernel's reason, for a command that gives the kernel a table.
+/// Returns a hint about the place of the kernel's reason if the command gives the kernel a table;
+/// otherwise an empty text.
 fn hint(command: &str) -> &'static str {
     let has_table = command.ends_with("create") || command.ends_with("load");
     if has_table { "; `dmesg` has the kernel's reason" } else { "" }

@@ -10,8 +10,9 @@ use crate::cgroup::MOUNT;
 use crate::device_mapper::DeviceMapper;
 use crate::sign::Sign;
 
-/// The module's name in files; in sysfs, the name has an underscore.
+/// The module's name in files.
 const MODULE: &str = "dm-tidegate";
+/// The module's folder in sysfs, where its name has an underscore.
 const LOADED: &str = "sys/module/dm_tidegate";
 
 /// Why a mapping is impossible: a sentence with the remedy, without its full stop.
@@ -61,7 +62,7 @@ pub enum Obstacle {
          plan sends at once: lower `device/queue_depth` of the others, or prove a smaller depth"
     )]
     SharedTags {
-        /// The requests that the plan sends at once.
+        /// The requests that the plan sends together.
         depth: u32,
     },
     /// The driver can split requests from scattered memory.

@@ -11,11 +11,12 @@ use crate::flow::{Flow, FlowParams};
 use crate::places::TWENTIETH;
 use crate::subject::TrialResult;
 
-/// The search continues while the writes before a flush take less than this time: after only a few
-/// writes, a device with a large cache looks like one without a cache.
+/// The shortest time of the writes before a flush at which the search can end. After fewer writes,
+/// a device with a large cache looks like one without a cache.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
-/// The search ends when the writes before a flush take this long, even if flushes still get longer.
+/// The longest time of the writes before a flush. The search ends when they take this long, even if
+/// flushes still get longer.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
 /// The number of steps into which each doubling of the writes is divided.
@@ -24,7 +25,7 @@ const STEP_PART: u32 = 4;
 /// The maximum number of tries. It ends the search on a device whose clock does not advance.
 const TRIES_MAX: usize = 20;
 
-/// A flush counts as longer than another only if it takes more than 11/10 of the other's time.
+/// The ratio above which a flush counts as longer than another: 11/10 of the other's time.
 const LONGER: [u64; 2] = [11, 10];
 
 tidegate_model::names! {
@@ -45,7 +46,7 @@ tidegate_model::names! {
 }
 
 impl FlushStart {
-    /// Returns how many writes precede the flush.
+    /// Returns the number of writes that precede the flush.
     pub(crate) fn writes(self, depth: u32, full: CacheFill) -> u32 {
         match self {
             Self::One => 1,

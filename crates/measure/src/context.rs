@@ -34,12 +34,13 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns where requests of this kind can lie.
+    /// Returns the places at which requests of this kind can be.
     pub(crate) fn places(&self, kind: Kind) -> Places {
         Places::of(self.capacity, kind)
     }
 
-    /// Returns where requests of this kind can lie, and how many can be outstanding.
+    /// Returns the places at which requests of this kind can be, and the largest number that can be
+    /// outstanding.
     pub(crate) fn flows(&self, kind: Kind) -> FlowParams {
         FlowParams { places: self.places(kind), depth: self.params.depth }
     }

@@ -36,7 +36,7 @@ pub struct Point {
 /// - No c is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// A, the cost of each batch.
+    /// A: the largest positioning time, charged once per batch.
     pub positioning_max: Duration,
     /// c, the cost of a request of each kind.
     pub requests: Vec<RequestCost>,
@@ -67,9 +67,9 @@ pub enum EnvelopeError {
     /// A point has a wrong number of counts.
     #[error("batch {point} counts {counts} kinds of request, but there are {kinds}: count each")]
     CountsMismatch {
-        /// Its index.
+        /// The point's index.
         point: usize,
-        /// The number of its counts.
+        /// The number of the point's counts.
         counts: usize,
         /// The number of kinds.
         kinds: usize,

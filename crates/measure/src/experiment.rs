@@ -21,8 +21,8 @@ pub(crate) struct Facts {
     pub(crate) cell_name: CellName,
     /// The definition of one of its times, in the words of the drive file.
     pub(crate) time: &'static str,
-    /// Whether its longest time matters. If so, the number of samples that the drive file states is
-    /// at most this experiment's.
+    /// Whether the experiment's longest time matters. If so, the number of samples that the drive
+    /// file states is at most this experiment's.
     pub(crate) is_about_maxima: bool,
     /// The name of its last cell, if the tail of that cell is estimated.
     pub(crate) tail: Option<&'static str>,
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
     /// The experiment whose table it raises by measuring families of places; `None` if it raises
     /// none.
     pub(crate) places_of: Option<Experiment>,
-    /// Whether its requests carry the drive's own priority.
+    /// Whether the experiment's requests carry the drive's own priority.
     pub(crate) needs_priority: bool,
 }
 
@@ -86,7 +86,7 @@ impl Experiment {
         self.0.name
     }
 
-    /// Returns the symbol of its table, as in b(3) or drain(3).
+    /// Returns the symbol of the experiment's table, as in b(3) or drain(3).
     pub const fn symbol(self) -> &'static str {
         match self.0.cell_name {
             CellName::Count(symbol, _) => symbol,
@@ -94,8 +94,8 @@ impl Experiment {
         }
     }
 
-    /// Returns whether its own requests destroy the data on the target, even if only reads were
-    /// requested.
+    /// Returns whether the experiment's own requests destroy the data on the target, even if only
+    /// reads were requested.
     pub const fn destroys_data(self) -> bool {
         match self.0.scope {
             Scope::Writes => true,
@@ -103,12 +103,12 @@ impl Experiment {
         }
     }
 
-    /// Returns its facts.
+    /// Returns the experiment's facts.
     pub(crate) const fn facts(self) -> &'static Facts {
         self.0
     }
 
-    /// Returns the kinds of requests with which it is run, and when.
+    /// Returns the kinds of requests with which the experiment is run, and when it is run.
     pub(crate) const fn scope(self) -> Scope {
         self.0.scope
     }

@@ -45,18 +45,19 @@ const MAIN_PART: u32 = 4;
 /// The search takes this part (1/4) of the number of samples, one for each step.
 const CLIMB_PART: u32 = 4;
 
-/// If a round has fewer requests than this, a drive's cache can still hold the places of an entry's
-/// last trial. A step of a search then shares no place with the previous step for the same entry.
+/// The number of requests in a round below which a drive's cache can still hold the places of an
+/// entry's last trial. A step of a search then shares no place with the previous step for the same
+/// entry.
 const CACHED: u64 = 128;
 
-/// A family is screened if its pilot stays below this percentage of the longest time in more than
-/// half of the entries. A pilot's longest time is shorter than a whole measurement's, but not by
-/// this much.
+/// The percentage of the longest time that a family's pilot must reach in at least half of the
+/// entries; otherwise the family is screened. A pilot's longest time is shorter than a whole
+/// measurement's, but not by this much.
 const FAR_BELOW_PERCENT: u128 = 75;
 
 /// An experiment that can be run at chosen places.
 pub(crate) trait AtPlaces {
-    /// Returns where requests can lie, and how many can be outstanding.
+    /// Returns the places at which requests can be, and the largest number that can be outstanding.
     fn flows(&self) -> FlowParams;
 
     /// Returns the number of values that a search chooses for a trial of this entry. They are
@@ -108,8 +109,8 @@ impl Round {
     }
 }
 
-/// Returns the number of samples of each entry over all parts, as the grid from which a plan
-/// estimates the time.
+/// Returns the grid from which a plan estimates the time: its samples per entry are the sum over
+/// all parts.
 pub(crate) fn grid(samples: u32, round: Round) -> Grid {
     let Shares { pilot, main, climb } = Shares::of(samples);
     let ways = u32::try_from(SAMPLED.len()).expect("a few");

@@ -62,7 +62,7 @@ impl Finding {
         }
     }
 
-    /// Returns its name, such as `batch of reads of 128KiB`.
+    /// Returns the name of the measurement, such as `batch of reads of 128KiB`.
     pub fn name(&self) -> String {
         let name = self.experiment.name();
         self.kind.map_or_else(|| name.to_owned(), |kind| format!("{name} of {kind}"))

@@ -58,7 +58,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) random: &'a mut Pcg64,
     outstanding: Vec<Probe>,
     returned: Vec<Lba>,
-    /// When the last batch was sent.
+    /// The instant at which the last batch was sent.
     sent_at: Time,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Flow<'a> {
         self.subject.flush()
     }
 
-    /// Returns how many requests are outstanding.
+    /// Returns the number of outstanding requests.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }
@@ -107,7 +107,7 @@ impl<'a> Flow<'a> {
         self.subject.now()
     }
 
-    /// Sends `count` requests at once and returns them. `draw` must sooner or later return a place
+    /// Sends `count` requests together and returns them. `draw` must sooner or later return a place
     /// where no request is outstanding.
     pub(crate) fn send(
         &mut self,

@@ -10,7 +10,8 @@ use tidegate_platform::RunDelay;
 use tidegate_platform::steal::ProcessorTime;
 use tidegate_stats::order_statistics::Summary;
 
-/// A sample is disturbed if the host held it up for more than this part (1/100) of its time.
+/// The largest part (1/100) of a sample's time for which the host can hold the sample up without
+/// disturbing it.
 const DISTURBED_PART: u64 = 100;
 
 /// A measured time, and the time by which the host may have lengthened it.

@@ -41,7 +41,7 @@ pub trait Measurable {
     /// Returns the identity of the device that the result describes.
     fn identity(&self) -> Identity;
 
-    /// Returns where the times come from.
+    /// Returns the origin of the times.
     fn origin(&self) -> Origin;
 
     /// Describes everything that all samples of a measurement share, besides the identity. A

@@ -19,10 +19,12 @@ use crate::subject::{SimulatedSubject, Subject as _};
 
 /// The largest batch.
 const DEPTH: u32 = 8;
-/// The number of samples of each entry. It is small, so that 100,000 batches contain hundreds of
-/// overruns, and the counted rate is near the true one.
+/// The number of samples for each table entry. It is small, so that 100,000 batches contain
+/// hundreds of overruns, and the counted rate is near the true one.
 const SAMPLES: u32 = 100;
+/// The complement of the confidence, in parts per million.
 const DOUBT_PPM: u32 = 10_000;
+/// The drives that are profiled.
 const DRIVES: [&str; 4] = ["ibm-36z15", "fujitsu-max3036rc", "seagate-36es2", "nearline-7200"];
 
 /// The number of predicted rates, and the number of those that were too low.

@@ -11,8 +11,8 @@ use tidegate_model::{Bytes, Lba};
 use crate::kind::Kind;
 use crate::subject::Probe;
 
-/// The divisor of the target's size that gives the part at an end to which a flow is confined, or
-/// from which it is kept out: a fifth, as in RTAS'08, section 3.1.
+/// The divisor of the target's size that gives the part at one end, a fifth as in RTAS'08, section
+/// 3.1. A flow is confined to this part or kept out of it.
 pub(crate) const FIFTH: usize = 5;
 
 /// The divisor of the target's size that gives the parts at both ends between which requests

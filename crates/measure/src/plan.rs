@@ -89,7 +89,9 @@ pub(crate) fn steps(
     Ok(steps.map(|(experiment, kind, pace)| step(params, experiment, kind, pace)).collect())
 }
 
-/// Returns the kinds of requests with which an experiment is run, and the pace of each.
+/// Returns one entry per run of the experiment: the kind of its requests, and the pace of that
+/// kind. If the experiment is run once rather than per kind, the kind is `None` and the pace is the
+/// slowest.
 fn kinds(
     params: &ProfileParams,
     experiment: Experiment,

@@ -72,8 +72,8 @@ impl SamplesFile {
         &self.path
     }
 
-    /// Returns where the samples are after the measurement; `None` if they are removed because the
-    /// measurement `is_done`.
+    /// Returns the path of the samples after the measurement; `None` if they are removed because
+    /// the measurement `is_done`.
     pub fn left(&self, is_done: bool) -> Option<String> {
         let is_left = !is_done || self.is_kept || self.is_resumed;
         is_left.then(|| self.path.display().to_string())

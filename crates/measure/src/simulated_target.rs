@@ -61,7 +61,7 @@ pub enum SimulatedTargetError {
 }
 
 impl SimulatedTargetError {
-    /// Returns what the user can do; `None` if the message says it already.
+    /// Returns an instruction for the user; `None` if the message contains it already.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Self::SeveralKinds => "give one --op and one --size",

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Start {
-    /// The idle device gets q requests at once, so the drain is a batch: b(q).
+    /// The idle device gets q requests together, so the drain is a batch: b(q).
     Idle,
     /// A flow that keeps q requests outstanding ends.
     Steady,

@@ -28,14 +28,17 @@ pub use chips::Chips;
 /// The size of every read: the smallest read that file systems send.
 pub(crate) const READ: Bytes = Bytes::from_kib(4);
 
-/// Two simultaneous reads conflict if they take at least this percentage of the time of one.
+/// The time of two simultaneous reads, as a percentage of the time of one, above which they
+/// conflict.
 const CONFLICT_PERCENT: u64 = 130;
 
-/// A distance is within a block if more than this share of its pairs conflict, in millionths.
+/// The share of conflicting pairs, in millionths, above which a distance counts as conflicting.
+/// Pairs that are slow by chance are subtracted.
 const CROWDED_PPM: u64 = 300_000;
 
-/// A distance is beyond a block if less than this share of its pairs conflict, in millionths; some
-/// pairs share a chip by chance.
+/// The share of conflicting pairs, in millionths, below which a distance counts as free of
+/// conflicts. Pairs that are slow by chance are subtracted. The share is above 0 because some
+/// distant pairs share a chip by chance.
 const FREE_PPM: u64 = 150_000;
 
 /// The reads of a cell.
@@ -80,10 +83,10 @@ pub struct Stripe {
     /// The number of chips that share reads at random places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
-    /// The numbers of reads that were sent at once, each with the median time.
+    /// The numbers of reads that were sent together, each with the median time.
     pub at_once_ns: Vec<(u32, u64)>,
     /// The number of reads that are served in parallel, in thousandths: the largest ratio of the
-    /// time of n reads one by one to the time of n reads at once.
+    /// time of n reads one by one to the time of n reads at the same time.
     pub parallel_permille: u64,
     /// Whether the ratio was largest for the largest number of reads; the device can then possibly
     /// serve more in parallel.
@@ -175,7 +178,7 @@ fn median(summary: &Summary) -> u64 {
     summary.quantiles[2].ns()
 }
 
-/// Returns how many samples took much longer than one read.
+/// Returns the number of samples that took more than [`CONFLICT_PERCENT`] of the time of one read.
 fn slow(samples: &[Sample], alone_ns: u64) -> usize {
     let is_slow = |it: &&Sample| it.took.ns() * 100 > alone_ns * CONFLICT_PERCENT;
     samples.iter().filter(is_slow).count()

@@ -12,7 +12,7 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_platform::Clock;
 
-/// A device counts as dead if it completes no request for this long.
+/// The longest time without a completion; after it the device counts as dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
 /// The id and place of a flush. Nothing else is outstanding during a flush.
@@ -61,7 +61,7 @@ pub(crate) struct Probe {
 /// A target that can be measured. No two outstanding requests start at the same position, so a
 /// position identifies its request.
 pub(crate) trait Subject {
-    /// Sends these requests to the device, all at once, and returns the time at which the
+    /// Sends all these requests to the device together, and returns the time at which the
     /// submission began.
     fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time>;
 

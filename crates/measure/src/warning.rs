@@ -203,7 +203,7 @@ pub enum Warning {
     DepthHidden {
         /// The largest batch measured.
         depth: u32,
-        /// The number of requests that reach the device at once.
+        /// The number of requests that reach the device at the same time.
         accepted: u32,
     },
     /// Writes complete before they are on the medium.

@@ -44,7 +44,7 @@ impl BatchCost {
 /// carries these charges: m requests of it cause at most 2 m changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestCharges {
-    /// A: the positioning time, charged once for each batch.
+    /// A: the largest positioning time, charged once for each batch.
     pub positioning_max: Duration,
     reads: Charges,
     writes: Charges,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The batch table b(i): the longest time the device takes for i requests sent at once.
+//! The batch table b(i): the longest time the device takes for i requests sent together.
 //!
 //! Every bound rests on this table and needs only that it is monotone. The constructor therefore
 //! makes the table monotone (running maximum, `docs/theory/model.md` section 1) and records which
@@ -15,7 +15,7 @@ use crate::units::Duration;
 /// - There is an entry for at least one request, and no entry is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchTable {
-    /// Entry i is the time of i requests; entry 0 is zero.
+    /// The longest times: entry i is that of a batch of i requests; entry 0 is zero.
     time_max: Vec<Duration>,
     /// The batch sizes whose measured time was below the time of a smaller batch.
     raised: Vec<u32>,

@@ -21,16 +21,16 @@ use crate::units::{Bytes, Duration};
 /// - No two entries of `requests` have the same operation and size; no cost is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostModel {
-    /// A: the positioning time, charged once for each batch, including a change of direction before
-    /// its first request.
+    /// A: the largest positioning time, charged once for each batch, including a change of
+    /// direction before its first request.
     pub positioning_max: Duration,
     /// c: the time that a request adds to a batch, for each operation and size.
     pub requests: Vec<RequestCost>,
-    /// The time of each change of direction inside a batch; `None` if the device groups reads and
-    /// writes, or if A and c cover the changes.
+    /// The longest time of a change of direction inside a batch; `None` if the device groups reads
+    /// and writes, or if A and c cover the changes.
     pub switch_max: Option<Duration>,
-    /// The time that forcing a write to the medium adds to its c. No task of a workload file forces
-    /// its writes.
+    /// The longest time that forcing a write to the medium adds to its c. No task of a workload
+    /// file forces its writes.
     pub fua_max: Option<Duration>,
     /// The largest batch for which the model holds; `None` if it holds for every batch.
     pub batch_max: Option<u32>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds the known name that a misspelt name probably means.
 
-/// The length of the shortest name that can count as the beginning of another name.
+/// The smallest length of a name that can count as the beginning of another name.
 const BEGINNING_MIN: usize = 3;
 
 /// Returns the known name that `name` probably means: a name that begins with it, or the nearest

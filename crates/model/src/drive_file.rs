@@ -43,7 +43,7 @@ pub struct DriveFile {
     pub name: String,
     /// The kind of simulated drive that represents this device by default.
     pub kind: DriveKind,
-    /// K: the number of requests that the drive accepts at once.
+    /// K: the number of requests that the drive accepts at the same time.
     pub depth: u32,
     /// The measured device and the method of measurement.
     pub identity: Identity,

@@ -47,8 +47,8 @@ pub fn within_time_max(
     Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
 }
 
-/// Returns how many sources of a kind an entry with this `count` describes, after `before` others;
-/// `kind` is `task` or `load`.
+/// Returns the number of sources of a kind that an entry with this `count` describes, after
+/// `before` others; `kind` is `task` or `load`.
 ///
 /// # Errors
 /// If the count is 0, or if the workload would have more than 100,000 sources of this kind, with

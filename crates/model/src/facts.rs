@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The facts that distinguish one policy from another, in terms that all crates share. The facts of
-//! each policy are beside its name: [`PolicyName::facts`](crate::PolicyName::facts).
+//! each policy are listed with its name: [`PolicyName::facts`](crate::PolicyName::facts).
 //!
 //! No code compares such values with `==` or `matches!`: it matches them exhaustively, so a new
 //! policy, theorem or contract breaks the build wherever it matters.
@@ -13,7 +13,7 @@ mod theorem;
 
 pub use theorem::{Theorem, TheoremFacts};
 
-/// The number of requests that a policy has on the drive at once.
+/// The number of requests that a policy has on the drive at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DispatchMode {
     /// All queued requests, up to the drive's depth.
@@ -92,8 +92,8 @@ pub enum UnprovedDepth {
     Drive,
     /// As many as leave room for all requests that the tasks can release together.
     BesideTasks,
-    /// As many as can be drained, together with all requests that the tasks can release at once,
-    /// within the shortest deadline.
+    /// As many as can be drained, together with all requests that the tasks can release at the same
+    /// time, within the shortest deadline.
     WithinDeadlines,
     /// As many as the workload states, for requests of all classes; otherwise as many as the drive
     /// accepts.

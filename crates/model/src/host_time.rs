@@ -146,7 +146,7 @@ impl Host {
         self.stated().unwrap_or_default()
     }
 
-    /// Returns the times, if they are stated.
+    /// Returns the host's times, if the workload states them.
     pub const fn stated(self) -> Option<HostTime> {
         match self {
             Self::Unstated => None,

@@ -35,7 +35,7 @@ impl Measurement {
         self
     }
 
-    /// Sets the number of requests that are sent at once.
+    /// Sets the number of requests that are sent together.
     #[must_use]
     pub fn at_once(self, depth: usize) -> Self {
         Self { depth: Some(depth), ..self }

@@ -121,8 +121,8 @@ impl ScanEdfParameters {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DepthLimitParameters {
-    /// The most requests on the drive at once. `None` means as many as the drive accepts; a file
-    /// that names the regulator must state it. Key `in_flight`.
+    /// The most requests on the drive at the same time. `None` means as many as the drive accepts;
+    /// a file that names the regulator must state it. Key `in_flight`.
     #[serde(rename = "in_flight", deserialize_with = "in_flight")]
     pub in_flight_max: Option<NonZeroU32>,
 }

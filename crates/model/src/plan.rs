@@ -25,7 +25,7 @@ use crate::workload::Workload;
 /// - `queued_max >= 1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// K: the number of requests that the device accepts at once.
+    /// K: the number of requests that the device accepts at the same time.
     pub depth: u32,
     /// z: the maximum number of requests in one batch.
     pub batch_max: u32,
@@ -34,12 +34,13 @@ pub struct Plan {
     pub best_effort_fill: u32,
     /// Z and its charges, if batches are limited by cost as well; `None` if only z limits them.
     pub batch_cost: Option<BatchCost>,
-    /// The maximum number of best-effort requests on the device at once, for policies that limit
-    /// them separately.
+    /// The maximum number of best-effort requests on the device at the same time, for policies that
+    /// limit them separately.
     pub best_effort_depth: u32,
     /// The order in which best effort is served. A policy keeps the order that it was built with.
     pub best_effort_order: BestEffortOrder,
-    /// The number of requests of one class that a policy holds before it returns `Full`.
+    /// The maximum number of requests of one class that a policy holds; with more it returns
+    /// `Full`.
     pub queued_max: u32,
     /// The tasks that were proved together, as the policy sees them: behind the host, if its time
     /// is stated.
@@ -92,9 +93,10 @@ impl Plan {
         self.tasks.iter().map(|task| u64::from(task.requests)).sum()
     }
 
-    /// Returns the maximum number of real-time requests that are released and incomplete at once,
-    /// while every job of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`, or
-    /// fewer if a task limits its outstanding jobs. This is E if no deadline exceeds its period.
+    /// Returns the maximum number of real-time requests that are released and incomplete at the
+    /// same time, while every job of every task is complete by its deadline: `sum e_i ceil(d_i /
+    /// p_i)`, or fewer if a task limits its outstanding jobs. This is E if no deadline exceeds its
+    /// period.
     pub fn real_time_pending_max(&self) -> u64 {
         // Saturation is safe: no queue reaches a bound that a u64 cannot hold.
         let pending_max = |task: &Task| task.requests_pending_max(task.deadline);

@@ -43,7 +43,8 @@ macro_rules! codes {
         }
 
         impl $Name {
-            /// Returns how much a premise of this code weakens a verdict.
+            /// Returns the weight of a premise of this code: the extent to which it weakens a
+            /// verdict.
             pub const fn weight(self) -> Weight {
                 match self { $(Self::$Code => Weight::$Weight,)+ }
             }
@@ -65,7 +66,7 @@ codes! {
         PredictionUnmeasured => "prediction_unmeasured", Void,
             "`das`: the error of the predicted service times was not measured on this drive";
         HostTimeTooLong => "host_time_too_long", Void,
-            "the host's time and the task's jitter leave nothing of its period or deadline";
+            "the host's time and the task's jitter use up its whole period or deadline";
 
         // Doubts about how much of the drive was measured.
         FewSamples => "few_samples", Weak,
@@ -112,7 +113,7 @@ codes! {
 
         // Doubts about assumptions that no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
-            "a table charges batches of reads and writes, which were measured separately";
+            "batches of reads and writes are charged by tables that were measured with reads alone and with writes alone";
         CostsUnmeasured => "costs_unmeasured", Weak,
             "the bound `mixed` rests on costs that come from batches of one kind each";
         DataSheet => "data_sheet", Weak, "the drive's times were computed from a data sheet, not measured";
@@ -256,7 +257,7 @@ impl Premise {
         Self { to_do: Some(command.into()), ..self }
     }
 
-    /// Returns how much the premise weakens a verdict.
+    /// Returns the premise's weight: the extent to which it weakens a verdict.
     pub const fn weight(&self) -> Weight {
         self.code.weight()
     }
@@ -266,8 +267,8 @@ impl Premise {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Premises(Vec<Premise>);
 
-/// The number of doubts that [`Premises::doubts`] names; if exactly one more remains, it is named
-/// too.
+/// The maximum number of doubts that [`Premises::doubts`] names; if exactly one more remains, it is
+/// named too.
 const NAMED_MAX: usize = 3;
 
 impl Premises {

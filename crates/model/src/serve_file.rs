@@ -60,7 +60,7 @@ pub struct ServeFile {
     pub metrics: Option<SocketAddr>,
     /// Whether the whole store refuses writes.
     pub is_read_only: bool,
-    /// How long the service polls before it blocks; zero means not at all.
+    /// The time for which the service polls before it blocks; zero means not at all.
     pub busy_poll: Duration,
     /// The limits on clients.
     pub limits: ServerLimits,

@@ -37,7 +37,7 @@ pub struct Ssd {
     pub planes_per_die: u32,
     /// Number of blocks in a plane.
     pub blocks_per_plane: u32,
-    /// Number of pages in a block: a multiple of the number of pages that are programmed at once.
+    /// Number of pages in a block: a multiple of the number of pages that are programmed together.
     pub pages_per_block: u32,
     /// Size of a page in bytes: a multiple of the unit size.
     pub page_bytes: u32,
@@ -45,7 +45,7 @@ pub struct Ssd {
     pub unit_bytes: u32,
     /// Flash beyond the addressable capacity, in percent of the addressable capacity.
     pub over_provisioning_percent: u32,
-    /// Time to read a page, one entry for each page that a plane programs at once: three entries
+    /// Time to read a page, one entry for each page that a plane programs together: three entries
     /// for a cell of three bits.
     pub read_ns: Vec<u64>,
     /// Time to program all these pages in all planes of a die.
@@ -60,7 +60,7 @@ pub struct Ssd {
     pub reads_first_max: u32,
     /// Transfer rate of a channel.
     pub channel_bytes_per_s: u64,
-    /// Time to process a command; the drive processes many commands at once.
+    /// Time to process a command; the drive processes many commands at the same time.
     pub overhead_ns: u64,
     /// The link to the host.
     pub link: Link,
@@ -81,7 +81,7 @@ pub struct Link {
     pub bytes_per_s: u64,
     /// Time for which each command occupies the link, in addition to its data.
     pub command_ns: u64,
-    /// Whether data may flow in both directions at once.
+    /// Whether data may flow in both directions at the same time.
     pub full_duplex: bool,
 }
 
@@ -146,7 +146,7 @@ impl Ssd {
     /// fetches.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_per_stripe(&self) -> u32 {
         product([self.planes_per_die, self.page_bytes / self.unit_bytes])
     }
@@ -154,15 +154,15 @@ impl Ssd {
     /// Returns the number of units that one program writes.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_per_row(&self) -> u32 {
         product([self.units_per_stripe(), self.stripes_per_row()])
     }
 
-    /// Returns the number of pages that a plane programs at once.
+    /// Returns the number of pages that a plane programs together.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn stripes_per_row(&self) -> u32 {
         u32::try_from(self.read_ns.len()).expect("a cell of few bits")
     }
@@ -170,7 +170,7 @@ impl Ssd {
     /// Returns the number of units that one erase frees.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_per_block(&self) -> u32 {
         product([self.units_per_stripe(), self.pages_per_block])
     }
@@ -178,7 +178,7 @@ impl Ssd {
     /// Returns the number of units in all flash.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units_of_flash(&self) -> u32 {
         product([self.dies(), self.blocks_per_plane, self.units_per_block()])
     }
@@ -186,7 +186,7 @@ impl Ssd {
     /// Returns the number of units that hosts can address.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn units(&self) -> u32 {
         let parts = 100 + u64::from(self.over_provisioning_percent);
         let units = u64::from(self.units_of_flash()) * 100 / parts;
@@ -196,7 +196,7 @@ impl Ssd {
     /// Returns the size that hosts can address.
     ///
     /// # Panics
-    /// See [`Ssd::dies`].
+    /// The same as [`Ssd::dies`].
     pub fn capacity(&self) -> Bytes {
         Bytes::new(u64::from(self.units()) * u64::from(self.unit_bytes))
     }

@@ -119,9 +119,9 @@ pub struct Task {
     /// The share of the task's requests that must be served, in parts per million. The other
     /// requests are optional, and a policy may drop them.
     pub quality_ppm: u32,
-    /// The maximum number of jobs in progress at once, as in a program with this many buffers: the
-    /// next job is released when one of them completes. `None`: jobs are released independently of
-    /// earlier jobs.
+    /// The maximum number of jobs in progress at the same time, as in a program with this many
+    /// buffers: the next job is released when one of them completes. `None`: jobs are released
+    /// independently of earlier jobs.
     pub outstanding_max: Option<u32>,
 }
 
@@ -132,14 +132,14 @@ impl Task {
     /// The period of a task that has none: the shortest time above zero.
     pub const PERIOD_NONE: Duration = Duration::from_ns(1);
 
-    /// Returns whether its jobs arrive when earlier ones complete, and not once per period.
+    /// Returns whether the task's jobs arrive when earlier jobs complete, and not once per period.
     pub fn is_closed_loop(&self) -> bool {
         self.arrivals == Arrivals::OnCompletion
     }
 
-    /// Returns the maximum number of requests that are released and incomplete at once, while every
-    /// job completes at most `within` after its release: `e ceil(within / p)`, or fewer if the task
-    /// limits its outstanding jobs. Saturates.
+    /// Returns the maximum number of requests that are released and incomplete at the same time,
+    /// while every job completes at most `within` after its release: `e ceil(within / p)`, or fewer
+    /// if the task limits its outstanding jobs. Saturates.
     pub fn requests_pending_max(&self, within: Duration) -> u64 {
         let jobs = within.ns().div_ceil(self.period.ns());
         let jobs = self.outstanding_max.map_or(jobs, |most| jobs.min(u64::from(most)));
@@ -187,7 +187,7 @@ pub enum Intensity {
     Paced {
         /// The highest rate.
         rate: Bandwidth,
-        /// The maximum number of requests at once.
+        /// The maximum number of requests at the same time.
         outstanding: u32,
     },
     /// This many requests come together once per period, like those of a task without deadlines.
@@ -196,14 +196,14 @@ pub enum Intensity {
         period: Duration,
         /// The requests that one job releases together.
         requests: u32,
-        /// The maximum number of jobs at once; `None`: jobs do not wait for earlier ones.
+        /// The maximum number of jobs at the same time; `None`: jobs do not wait for earlier ones.
         outstanding: Option<u32>,
     },
 }
 
 impl Intensity {
-    /// Returns the maximum number of requests that are released and not complete at once; `None` if
-    /// nothing limits it.
+    /// Returns the maximum number of requests that are released and not complete at the same time;
+    /// `None` if nothing limits it.
     pub fn requests_max(self) -> Option<u64> {
         match self {
             Self::Outstanding(outstanding) | Self::Paced { outstanding, .. } => {

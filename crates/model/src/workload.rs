@@ -63,7 +63,7 @@ pub struct Workload {
     pub rotates: bool,
     /// The drive's name, for people.
     pub drive_name: String,
-    /// K: the number of requests that the drive accepts at once.
+    /// K: the number of requests that the drive accepts at the same time.
     pub depth: u32,
     /// The batch table b(i) for this workload's requests.
     pub table: BatchTable,

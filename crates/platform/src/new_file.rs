@@ -175,7 +175,7 @@ pub enum FileFault {
 }
 
 impl FileFault {
-    /// Returns what to do.
+    /// Returns an instruction for the user that removes the fault.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Exists(..) => "name a new file",

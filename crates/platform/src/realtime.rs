@@ -107,7 +107,8 @@ pub fn request(priority: u8) -> RealTime {
 /// Does the same as [`request`] for a process with many threads that each use little of their
 /// stack. Memory that is allocated later is locked when it is first used, and never in huge pages.
 /// The kernel clears 2 MiB for the first byte of a huge page, so a thousand threads that begin to
-/// allocate at once would keep all other threads from the processors (docs/reference/service.md).
+/// allocate at the same time would keep all other threads from the processors
+/// (docs/reference/service.md).
 ///
 /// # Panics
 /// If the priority is not 1 to 99.

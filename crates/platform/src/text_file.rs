@@ -50,7 +50,7 @@ pub fn read(path: &Path) -> Result<String, ReadError> {
 /// Returns the text of an open file.
 ///
 /// # Errors
-/// See [`read`].
+/// The same as [`read`].
 pub fn read_open(file: &File) -> Result<String, ReadError> {
     let kind = file.metadata()?.file_type();
     if !kind.is_file() {

@@ -25,7 +25,7 @@ impl ThreadId {
         (number > 0).then(|| Pid::from_raw(number)).flatten().map(Self)
     }
 
-    /// Returns its number.
+    /// Returns the thread's number.
     pub fn raw(self) -> i32 {
         self.0.as_raw_nonzero().get()
     }
@@ -76,7 +76,7 @@ pub struct Progress {
     /// The time for which the thread has executed since it began. It is exact while the thread does
     /// not execute, and up to a tick late while it executes on another processor.
     pub executed: Duration,
-    /// Whether it executes or is ready to execute.
+    /// Whether the thread executes or is ready to execute.
     pub has_work: bool,
 }
 

@@ -21,7 +21,7 @@ impl DrainTimes {
         Self { table: plan.contracts.drain.clone(), depth: plan.depth }
     }
 
-    /// Returns K: the number of requests that the drive accepts at once.
+    /// Returns K: the number of requests that the drive accepts at the same time.
     pub(crate) const fn depth(&self) -> u32 {
         self.depth
     }

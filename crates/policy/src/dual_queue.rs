@@ -184,7 +184,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         resume.map_or(Decision::AwaitEvent, Decision::NotBefore)
     }
 
-    /// See [`crate::Policy::observe`].
+    /// Handles an event, as [`crate::Policy::observe`] describes.
     pub(crate) fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         // A batch is formed within one round of `decide`; hosts observe only between rounds.
         assert!(!matches!(self.phase, Phase::Forming { .. }), "event in the middle of a round");
@@ -214,7 +214,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Ok(())
     }
 
-    /// See [`crate::Policy::decide`].
+    /// Returns the next decision, as [`crate::Policy::decide`] describes.
     pub(crate) fn decide(&mut self, now: Time) -> Decision {
         if self.phase == Phase::Idle {
             self.phase = self.begin_batch(now);

@@ -77,8 +77,8 @@ impl Workload {
         Self::new(&path, text, drive, Options { batch, order, margin_ppm, policies })
     }
 
-    /// Returns the workload that this text of a workload file describes. Relative names of drives
-    /// in it are beside `name`, which is its name in faults.
+    /// Parses `text` as a workload file. Relative drive paths start from the folder of `name`.
+    /// Error messages call the text `name`.
     #[staticmethod]
     #[pyo3(signature = (text, drive=None, name=PathBuf::from("workload"), batch=None, order=None, margin_ppm=None, policies=Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 makes the arguments")]
@@ -100,7 +100,7 @@ impl Workload {
         &self.text
     }
 
-    /// Its drive; `None` if the drive is in the workload file.
+    /// The drive; `None` if it is in the workload file.
     #[getter]
     fn own_drive(&self) -> Option<Drive> {
         let Input { drive, drive_origin, drive_text, .. } = &*self.input;
@@ -151,7 +151,7 @@ impl Workload {
         self.input.workload.policy.name()
     }
 
-    /// The number of requests that the drive accepts at once.
+    /// The number of requests that the drive accepts at the same time.
     #[getter]
     fn depth(&self) -> u32 {
         self.input.workload.depth

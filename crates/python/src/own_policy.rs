@@ -28,23 +28,23 @@ create_exception!(
 /// A request, as a policy sees it.
 #[pyclass(frozen, get_all, module = "tidegate.policy")]
 pub(crate) struct Request {
-    /// Its number, unique in a run.
+    /// The request's number, unique in a run.
     id: u64,
     /// The index of its source: tasks come first, in the order of the file.
     task: u32,
     /// `hard`, `soft`, `interactive` or `best_effort`.
     class_: &'static str,
-    /// Its release, from which its response time counts, in ns.
+    /// The request's release, from which its response time counts, in ns.
     released_ns: u64,
-    /// Its absolute deadline in ns; `None` for best effort.
+    /// The request's absolute deadline in ns; `None` for best effort.
     due_ns: Option<u64>,
-    /// Whether it is a write.
+    /// Whether the request is a write.
     is_write: bool,
-    /// Its first sector, of 512 bytes.
+    /// The request's first sector, of 512 bytes.
     start_sector: u64,
-    /// Its size.
+    /// The request's size in bytes.
     size_bytes: u64,
-    /// Whether its contract allows that it is dropped.
+    /// Whether the contract allows the request to be dropped.
     is_optional: bool,
 }
 

@@ -39,8 +39,8 @@ impl Processor {
         Self::parse(text, path)
     }
 
-    /// Returns the processor that this text of a workload file describes. The profiles that it
-    /// names are beside `name`, which is its name in faults.
+    /// Parses `text` as a workload file with a processor. Relative profile paths start from the
+    /// folder of `name`. Error messages call the text `name`.
     #[staticmethod]
     #[pyo3(signature = (text, name = PathBuf::from("workload")))]
     fn parse(text: String, name: PathBuf) -> PyResult<Self> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's time in a verdict: the stated times, and the part of a bound that is left for the
-//! disk.
+//! Reports the host's stated times: the part that lengthens each batch, and the part that each
+//! client waits in addition to the disk.
 
 use serde::Serialize;
 use tidegate_model::{Duration, HostTime, Workload};

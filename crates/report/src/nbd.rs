@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reports of `tidegate nbd`: exports of a server, and a load on one of them.
+//! The reports of `tidegate nbd`: the exports of a server, data copied from or to an export, and a
+//! load on an export.
 
 use std::io::{Read, Write};
 

@@ -26,14 +26,19 @@ const UNKNOWN: &str = "unknown: the samples behind the table are those of random
 const OF_ORDER: &str = "unknown: positions decide the order of the requests, and the samples behind \
                         the table were served in another order";
 
-/// The reasons why there is no forecast for contracts other than b(i): their samples were taken in
-/// other situations.
+/// The reason why there is no forecast for drain(n): its samples were taken in other situations.
 const OF_DRAINS: &str = "unknown: a drain depends on what was sent before, and the samples followed \
                          other requests than these";
+/// The reason why there is no forecast for starvation times: their samples were taken in other
+/// situations.
 const OF_STARVATION: &str = "unknown: a wait depends on the requests that pass it, and the samples \
                              were passed by others than these";
+/// The reason why there is no forecast for times with priority: their samples were taken in other
+/// situations.
 const OF_PRIORITY: &str = "unknown: a time with priority depends on the other requests on the drive, \
                            and the samples had others than these";
+/// The reason why there is no forecast for bounds from costs: the costs were fitted to other
+/// batches.
 const OF_COSTS: &str = "unknown: the bounds rest on costs, which were fitted to batches of other \
                         mixtures";
 

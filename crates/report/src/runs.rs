@@ -24,9 +24,11 @@ use crate::result::CurvesRecord;
 use loads::LoadReport;
 pub use plot::write_plots;
 
-/// The median and the 99 % quantile, in parts per million.
+/// The median, in parts per million.
 pub(crate) const P50: u32 = 500_000;
+/// The 99 % quantile, in parts per million.
 pub(crate) const P99: u32 = 990_000;
+/// The 99.9 % quantile, in parts per million.
 pub(crate) const P999: u32 = 999_000;
 
 /// The results of one policy for the workload.

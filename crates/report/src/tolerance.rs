@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reports the tolerance of a verdict: how much longer than its tables the drive may take.
+//! Reports how far a drive can exceed the times in its tables while every deadline is still met.
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, Tolerance, tolerance};

@@ -20,7 +20,8 @@ pub use residuals::{RequestKind, Residual, residuals};
 /// The largest request of a trace: 2 TiB.
 const SECTORS_MAX: u64 = 1 << 32;
 
-/// One day: every response time and idle time of a trace is shorter.
+/// The limit of response times and idle times in a trace, in microseconds: each is shorter than one
+/// day.
 const TIME_US_MAX: u64 = 86_400_000_000;
 
 /// One request of a measured trace.

@@ -27,8 +27,8 @@ pub const FOUR_SIGMA: f64 = 0.999_936_66;
 /// The share of a normal distribution below its mean plus four standard deviations.
 pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
 
-/// Returns how many samples are needed so that at least one is above the quantile `quantile` with
-/// confidence `confidence`.
+/// Returns the number of samples that are needed so that at least one is above the quantile
+/// `quantile` with confidence `confidence`.
 ///
 /// # Equation
 /// `k = log(1 - c) / log(q)`, rounded up: 99 % at [`FOUR_SIGMA`] gives 72,703.26, so
@@ -215,8 +215,8 @@ mod tests {
         assert!(statement(1).contains(" 1.00 %"), "{}", statement(1));
     }
 
-    /// By hand: the largest of n samples is exceeded with probability 1 - doubt^(1/n); for n = 10
-    /// and 1 % that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
+    /// Computed by hand: the largest of n samples is exceeded with probability 1 - doubt^(1/n); for
+    /// n = 10 and 1 % that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
     #[test]
     fn the_largest_of_few_samples_is_exceeded_as_by_hand() {
         let doubt = 10_000_000;

@@ -20,15 +20,16 @@ use crate::order_statistics::quantile;
 /// The maximum probability of a finding on a steady device.
 pub const FALSE_ALARM: f64 = 0.01;
 
-/// The number of samples below which an entry is not compared. With 20 samples in each part, the
-/// normal approximation is good.
+/// The smallest number of samples with which an entry is compared. With 20 samples in each part,
+/// the normal approximation is good.
 pub const SAMPLES_MIN: usize = 60;
 
 /// The number of parts; the first and the last are compared. Three parts are the most sensitive
 /// choice for a steady change.
 const PARTS: usize = 3;
 
-/// The second comparison counts the samples above this quantile of both parts together.
+/// The quantile of both parts together above which the second comparison counts samples, in parts
+/// per million.
 const LONGEST_PPM: u32 = 950_000;
 
 const MEDIAN_PPM: u32 = 500_000;

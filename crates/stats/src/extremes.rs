@@ -35,7 +35,7 @@ pub use gpd::Gpd;
 pub use range::RANGE_CONFIDENCE;
 pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, LevelRange, Refusal, Tail};
 
-/// Two estimates disagree if the longer exceeds the shorter by more than this share.
+/// The share by which the longer of two estimates must exceed the shorter for the two to disagree.
 pub const DISAGREEMENT: f64 = 0.2;
 
 /// The lowest default threshold, in ppm of the samples: it leaves the highest twentieth.

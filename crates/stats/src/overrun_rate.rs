@@ -31,7 +31,7 @@ pub enum Entries {
 /// `doubt_ppm`. For a mixture, it bounds the mean of the entries' probabilities, for any weights.
 ///
 /// # Equation
-/// With n samples of each entry and doubt a:
+/// With n samples per entry and doubt a:
 /// - one entry: `p = 1 - a^(1/n)`, the least p with `(1 - p)^n <= a`;
 /// - a mixture: `p = 1 - a^(1/n) n / (n + 1)`, about `(1 + ln(1/a)) / n` instead of `ln(1/a) / n`.
 ///
@@ -136,7 +136,8 @@ mod tests {
 
     const DOUBT_PPM: u32 = 10_000;
 
-    /// By hand: 1 - 0.01^(1/2) = 0.9; a mixture with one sample: 1 - 0.01 / 2 = 0.995; with two: 1
+    /// Computed by hand: 1 - 0.01^(1/2) = 0.9; a mixture with one sample: 1 - 0.01 / 2 = 0.995;
+    /// with two: 1
     /// - 0.1 * 2/3. If the value is exact, rounding adds one part in 10^12.
     #[test]
     fn few_samples_as_by_hand() {

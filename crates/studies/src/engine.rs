@@ -77,9 +77,9 @@ struct Job<'a> {
     point: Point,
 }
 
-/// Computes every point of these studies, on all processors at once, and judges their facts. Once
-/// `cancelled` is set, running simulations end, and only facts whose grids lack no point are
-/// judged.
+/// Computes every point of these studies, on all processors at the same time, and judges their
+/// facts. Once `cancelled` is set, running simulations end, and only facts whose grids lack no
+/// point are judged.
 ///
 /// # Panics
 /// If a thread panics.

@@ -193,7 +193,7 @@ pub(crate) struct FigureFile {
     /// The unit of the measures.
     #[serde(default)]
     pub(crate) y_unit: String,
-    /// The end of the vertical axis; higher values are drawn at it.
+    /// The highest value of the vertical axis; higher values are drawn at its end.
     pub(crate) y_max: Option<Published>,
 }
 

@@ -14,8 +14,8 @@ use crate::study::Study;
 /// The longest line of the documentation, in columns.
 const COLUMNS: usize = 118;
 
-/// The numbers of published facts for each verdict that the studies state. `tidegate reproduce`
-/// checks these statements against the runs.
+/// The number of the studies' facts for each verdict, and the number of the project's own claims.
+/// The study files state the verdicts; `tidegate reproduce` checks them against the runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The number of facts with a number or a ranking with which our results agree.

@@ -152,7 +152,7 @@ impl Tolerance {
         }
     }
 
-    /// Returns how far below and how far above a published value our value may be.
+    /// Returns the largest distances of our value below and above a published value.
     pub(crate) fn of(self, value: f64) -> (f64, f64) {
         let amount = match self.amount {
             Amount::Share(share) => value.abs() * share,

@@ -14,7 +14,7 @@ const FILE: &str = "study.toml";
 /// The folders of `studies/` with the names and texts of their files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
-/// A study: its file, and the files beside it.
+/// A study: its file, and the other files in its folder.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// The name of the study's folder.

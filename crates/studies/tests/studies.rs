@@ -151,7 +151,7 @@ fn a_difference_without_a_reason_is_never_let_pass() {
     assert!(!results[0].is_as_stated(), "a reason whose difference is gone");
 }
 
-/// Canary: a false claim of ours fails the study, and the table beside it is still written.
+/// Canary: a false claim of ours fails the study, and the study's table is still written.
 #[test]
 fn a_claim_that_does_not_hold_fails() {
     for (holds, is_as_stated) in [("main('y', x=2) == 4", true), ("main('y', x=2) > 4", false)] {
@@ -164,7 +164,7 @@ fn a_claim_that_does_not_hold_fails() {
     }
 }
 
-/// Goal: a study reads a result file beside it. Method: a handwritten file with two runs.
+/// Goal: a study reads a result file in its folder. Method: a handwritten file with two runs.
 #[test]
 fn a_recorded_result_has_measures() {
     let (folder, _) = made_up("ours = \"main('response_ns_max')\"\npublished = \"9\"");

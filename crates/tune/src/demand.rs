@@ -12,8 +12,8 @@ const PLUGGED_MAX: u64 = 32;
 pub struct Demand {
     /// The queue depth of the device that the proof assumes.
     pub depth: u32,
-    /// The number of places in the scheduler that its requests and all programs' buffered writes
-    /// can take.
+    /// The number of places in the scheduler that the workload's requests and all programs'
+    /// buffered writes can take.
     pub places: u64,
     /// The size of its largest request.
     pub size_max: Bytes,

@@ -20,7 +20,7 @@ impl Root {
         Self(directory.into())
     }
 
-    /// Returns whether it is the running machine and not a copy of one.
+    /// Returns whether this is the root of the running machine and not of a copy.
     pub(crate) fn is_this_machine(&self) -> bool {
         self.0.canonicalize().is_ok_and(|path| path == Path::new("/"))
     }

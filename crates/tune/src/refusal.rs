@@ -32,7 +32,7 @@ pub enum Refusal {
         instead_of_paths(.map.as_deref())
     )]
     Multipath {
-        /// Its name.
+        /// The name of the disk with several paths.
         name: String,
         /// The names of the paths.
         paths: Vec<String>,

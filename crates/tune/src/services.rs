@@ -24,9 +24,9 @@ const ROUNDS: u32 = 16;
 pub struct Running {
     /// The service's unit.
     pub unit: String,
-    /// Whether its requests need the real-time class.
+    /// Whether the service's requests need the real-time class.
     pub is_real_time: bool,
-    /// The number of its threads; 0 if it is not running.
+    /// The number of the service's threads; 0 if the service is not running.
     pub threads: usize,
     /// The number of threads in another class.
     pub others: usize,

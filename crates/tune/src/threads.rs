@@ -42,8 +42,8 @@ impl Thread {
         self.priority.filter(|_| !self.is_usual).unwrap_or(0)
     }
 
-    /// Returns whether its requests are in the real-time class if `is_real_time`, and in another
-    /// class otherwise.
+    /// Returns whether the thread's I/O class is the wanted one: real time if `is_real_time`, any
+    /// other class if not. False if the class is unknown.
     pub(crate) fn fits(self, is_real_time: bool) -> bool {
         let class = io_priority::value(IoClass::RealTime) >> CLASS_SHIFT;
         self.priority.is_some_and(|it| (it >> CLASS_SHIFT == class) == is_real_time)
@@ -112,8 +112,9 @@ fn numbers(folder: &Path) -> Vec<u32> {
 
 /// Returns the name of a process; `None` for a kernel thread, or if the process has ended.
 fn program(root: &Root, process: u32) -> Option<String> {
-    /// `PF_KTHREAD` in the flags, which are field 9.
+    /// `PF_KTHREAD` in the flags, which marks kernel threads.
     const KERNEL: u64 = 0x0020_0000;
+    /// The index of the flags, field 9, among the fields after the name.
     const FLAGS: usize = 9 - 3;
     let stat = fs::read_to_string(directory(root, process).join("stat")).ok()?;
     let (head, fields) = stat.rsplit_once(')')?;
@@ -209,10 +210,13 @@ fn directory(root: &Root, number: u32) -> PathBuf {
 /// # Source
 /// `task_nice_ioclass` and `task_nice_ioprio` in `include/linux/ioprio.h` of Linux 6.1 and 6.12.
 fn facts(stat: &str) -> Option<(u64, u16)> {
-    /// The indices of fields 19, 22 and 41 among the fields after the name.
+    /// The index of the nice value, field 19, among the fields after the name.
     const NICE: usize = 19 - 3;
+    /// The index of the start time, field 22.
     const STARTED: usize = 22 - 3;
+    /// The index of the scheduling policy, field 41.
     const POLICY: usize = 41 - 3;
+    /// `IOPRIO_CLASS_IDLE`.
     const IDLE_CLASS: u16 = 3;
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();

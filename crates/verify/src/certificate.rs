@@ -27,8 +27,8 @@ pub struct Certificate {
     /// The host's time; `None` if the workload states none.
     #[serde(default)]
     pub host: Option<HostTime>,
-    /// b(1) to b(z), including the margin and the host's time per batch; not used for
-    /// `gated-drain`.
+    /// The longest batch times b(1) to b(z), including the margin and the host's time per batch;
+    /// not used for `gated-drain`.
     pub batch_ns_max: Vec<u64>,
     /// The tasks with their stated bounds.
     pub tasks: Vec<CertifiedTask>,

@@ -30,9 +30,11 @@ use crate::extents::Sectors;
 use crate::process::Process;
 use crate::served::Served;
 
-/// The maximum number of bios that are followed at once; beyond that, the oldest is given up.
+/// The maximum number of bios that are followed at the same time; beyond that, the oldest is given
+/// up.
 const FOLLOWED_MAX: usize = 1 << 16;
-/// A bio older than this is given up: the kernel's six attempts of 30 s each end sooner.
+/// The maximum age of a bio. An older bio is given up, because the kernel's six attempts of 30 s
+/// each end sooner.
 const AGE_MAX: Duration = Duration::from_ms(300_000);
 
 #[derive(Debug)]
@@ -267,7 +269,7 @@ impl Bios {
 }
 
 impl Bio {
-    /// Returns its age; zero if `at` is before it was queued.
+    /// Returns the bio's age; zero if `at` is before the bio was queued.
     fn age(&self, at: Time) -> Duration {
         at.max(self.queued).since(self.queued)
     }

@@ -50,7 +50,7 @@ impl Operation {
     /// (FUA): an `F` directly after the operation.
     ///
     /// # Source
-    /// See [`Self::of_letters`].
+    /// The same as [`Self::of_letters`].
     pub fn is_forced(letters: &str) -> bool {
         matches!(letters.as_bytes(), [b'W', b'F', ..] | [b'F', b'W', b'F', ..])
     }
@@ -97,7 +97,7 @@ impl Extent {
         self.start.get().saturating_add(self.sectors)
     }
 
-    /// Returns its length in bytes.
+    /// Returns the extent's length in bytes.
     ///
     /// # Panics
     /// At 2^64 bytes or more. No event of the kernel describes that much, because it counts sectors
@@ -187,7 +187,7 @@ pub enum EventKind {
     Completed {
         /// The completed sectors.
         extent: Extent,
-        /// Whether it failed.
+        /// Whether the request failed.
         is_failed: bool,
     },
     /// A bio, or a part of one, ended without a request (`block_bio_complete`). Either the kernel

@@ -18,7 +18,7 @@ impl Sectors {
         self.0.is_empty()
     }
 
-    /// Returns how many sectors remain.
+    /// Returns the number of remaining sectors.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }

@@ -31,12 +31,12 @@ use crate::served::Served;
 pub use rhythm::Rhythm;
 use stream::Stream;
 
-/// The maximum number of arrival times of all sources together (24 MB), and the number that each
-/// source keeps even if the maximum is reached. Each source keeps the latter number once for all
-/// its processes together, and once more for its individual processes, which share it. So the first
-/// processes of such a source can use up the room of later ones. This adds at most 48 MB for all
-/// sources.
+/// The maximum number of arrival times of all sources together (24 MB).
 const ALL_ARRIVALS_MAX: usize = 1_000_000;
+/// The number of arrival times that each source keeps even if [`ALL_ARRIVALS_MAX`] is reached. A
+/// source keeps this number once for all its processes together, and once more for its individual
+/// processes, which share it. So the first processes of such a source can use up the room of later
+/// ones. This adds at most 48 MB for all sources.
 const ARRIVALS_MIN: usize = 1_000;
 /// The maximum number of arrival times of a source, and of its individual processes together. Later
 /// requests count only in the totals.
@@ -84,9 +84,9 @@ pub struct Learnt {
     pub size_max: Bytes,
     /// The places of its requests.
     pub place: LearntPlace,
-    /// Its period and jobs; `None` if it is not periodic.
+    /// The source's period and jobs; `None` if the source is not periodic.
     pub rhythm: Option<Rhythm>,
-    /// The maximum number of requests outstanding at once.
+    /// The maximum number of requests outstanding at the same time.
     pub outstanding_max: u32,
     /// The longest response; `None` if nothing completed.
     pub response_max: Option<Duration>,

@@ -25,7 +25,7 @@ const SETTLED: Duration = Duration::from_ms(1_000);
 /// The device's activity since the watch began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeviceRecord {
-    /// The maximum number of requests on the device at once.
+    /// The maximum number of requests on the device at the same time.
     pub in_flight_max: u32,
     /// The number of flushes of its write cache.
     pub flushes: u64,
@@ -56,7 +56,8 @@ struct Sent {
 enum Count {
     /// The device may have requests that the trace does not show.
     Unknown {
-        /// When this state ends; `None` if it ends `SETTLED` after the next dispatch.
+        /// The instant at which this state ends; `None` if it ends `SETTLED` after the next
+        /// dispatch.
         until: Option<Time>,
     },
     Known,

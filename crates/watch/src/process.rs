@@ -138,9 +138,13 @@ fn class(priority: Option<u16>, stat: Option<&str>) -> IoClass {
 fn class_of_policy(stat: Option<&str>) -> IoClass {
     /// The index of the scheduling policy, field 41, among the fields after the name.
     const POLICY: usize = 41 - 3;
+    /// The number of `SCHED_FIFO`.
     const FIFO: &str = "1";
+    /// The number of `SCHED_RR`.
     const ROUND_ROBIN: &str = "2";
+    /// The number of `SCHED_IDLE`.
     const IDLE: &str = "5";
+    /// The number of `SCHED_DEADLINE`.
     const DEADLINE: &str = "6";
     let fields = stat.and_then(|stat| stat.rsplit_once(')')).map(|(_, fields)| fields);
     match fields.and_then(|fields| fields.split_whitespace().nth(POLICY)) {

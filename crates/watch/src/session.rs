@@ -31,7 +31,7 @@ impl Session {
     /// its tables.
     ///
     /// # Errors
-    /// See [`Instance::find_tracefs`] and [`Instance::begin`].
+    /// The same as [`Instance::find_tracefs`] and [`Instance::begin`].
     pub fn begin(
         devices: &[u32],
         declared: Option<Declared>,

@@ -23,7 +23,7 @@ pub use error::TracefsError;
 
 /// The directories where tracefs can be mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-/// The size of the buffers of all processors together, in KiB; they share it equally.
+/// The size of the buffers of all processors together, in KiB. Each processor has an equal share.
 const BUFFERS_KIB: usize = 64 << 10;
 /// The smallest and the largest buffer of one processor, in KiB. The largest holds the events of a
 /// tenth of a second at half a million requests per second, the smallest at thirty thousand.

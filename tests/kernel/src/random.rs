@@ -106,7 +106,7 @@ struct Stream<'a> {
 pub fn play(seed: u64, plan: &Plan, policy: &mut impl Policy) {
     let mut rng = generator(seed ^ 0x5eed);
     let now = one_of(&mut rng, BEGINS);
-    // Half of the streams begin with the jobs of all tasks at once.
+    // Half of the streams begin with the jobs of all tasks at the same time.
     let spread = if rng.random() { 1 } else { 10 * plan.table.time_max(plan.depth).ns() };
     let mut stream = Stream {
         plan,

@@ -27,6 +27,7 @@ const SUBJECTS: [(PolicyName, u32); 10] = [
     (PolicyName::GatedDrain, 4),
     (PolicyName::RtioSlots, 4),
 ];
+/// The colour of each policy's curve.
 const COLOURS: [&str; 10] = [
     "#1f6feb", "#8b929e", "#1a7f37", "#6fbf73", "#bf8700", "#cf222e", "#8250df", "#0598bc",
     "#6fbf73", "#e85aad",
@@ -94,11 +95,15 @@ fn tenths(kilobytes: u64) -> String {
 
 const WIDTH: u64 = 820;
 const HEIGHT: u64 = 440;
-/// The edges of the area in which curves are drawn.
+/// The left edge of the area in which curves are drawn.
 const LEFT: u64 = 60;
+/// The right edge of that area.
 const RIGHT: u64 = 660;
+/// The upper edge of that area.
 const TOP: u64 = 40;
+/// The lower edge of that area.
 const BOTTOM: u64 = 390;
+/// The rate at the upper edge, in thousandths of the unit on the axis.
 const RATE_MAX: u64 = 70_000;
 
 fn x(deadline_ms: u64) -> u64 {

@@ -97,7 +97,7 @@ fn assert_exact((name, promises): &(&str, Promises), system: &SmallSystem, truth
     }
 }
 
-/// Returns whether every task responds within its period.
+/// Returns whether every task's response time is shorter than its period.
 #[must_use]
 pub fn responds_within_periods(system: &SmallSystem, truth: &WorstCase) -> bool {
     truth.responses.iter().zip(&system.tasks).all(|(&response, task)| response < task.period)

@@ -26,13 +26,13 @@ pub enum CompletionStrategy {
     Burst,
     /// Each request completes at any instant, one of them at the last instant.
     Random,
-    /// One best-effort request completes at once, so that another is sent; real-time requests
+    /// One best-effort request completes immediately, so that another is sent; real-time requests
     /// complete at the last instant.
     Trickle,
     /// One best-effort request completes at any instant, the others at the last instant.
     LateTrickle,
-    /// All requests complete at once except the request with the earliest deadline, which completes
-    /// at the last instant.
+    /// All requests complete immediately except the request with the earliest deadline, which
+    /// completes at the last instant.
     AllButOne,
     /// A new choice among the other strategies after every dispatch.
     Mixed,

@@ -86,8 +86,8 @@ struct State {
 struct CostLimited<'a>(&'a CostLimitedSystem);
 
 impl CostLimited<'_> {
-    /// Returns how many requests of the queue form one batch, and its longest time, including best
-    /// effort.
+    /// Returns the number of requests of the queue that form one batch, and the batch's longest
+    /// time, including best effort.
     fn batch(&self, queue: &[usize]) -> (usize, u64) {
         let (mut count, mut cost_ns) = (0, 0);
         for &task in queue.iter().take(self.0.batch_max as usize) {

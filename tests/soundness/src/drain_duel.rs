@@ -29,7 +29,7 @@ pub struct Tally {
     pub lateness_max: u64,
     /// Best-effort requests that completed.
     pub best_effort: u64,
-    /// The most best-effort requests in flight at once.
+    /// The most best-effort requests in flight at the same time.
     pub best_effort_highest: u32,
 }
 
@@ -67,9 +67,9 @@ struct Duel<'a, P> {
     /// The pattern of all tasks; `None` chooses one at random for each job.
     pattern: Option<ReleasePattern>,
     now: Time,
-    /// By task: the earliest next release.
+    /// The earliest next release of each task.
     earliest: Vec<Time>,
-    /// By task: the planned release.
+    /// The planned release of each task.
     planned: Vec<Time>,
     jobs_left: Vec<u32>,
     /// Requests that are not complete, by id.

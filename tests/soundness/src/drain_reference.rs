@@ -162,7 +162,7 @@ impl ScanGate {
         })
     }
 
-    /// Returns how many of the waiting units may be sent.
+    /// Returns the number of waiting units that may be sent.
     fn grant(&self, now: u64, waiting: &[usize]) -> usize {
         let fits = |&count: &usize| self.is_allowed(now, &waiting[..count], 0);
         let all = waiting.len();
@@ -242,7 +242,7 @@ pub enum Fault {
     One,
     /// The next request takes no time: `t + drain(o+1) <= max(t, r_next) + D`.
     NextForFree,
-    /// A released request is sent at once, without regard to its deadline.
+    /// A released request is sent immediately, without regard to its deadline.
     NeverHolds,
 }
 

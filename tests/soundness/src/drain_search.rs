@@ -31,7 +31,7 @@ struct State<P> {
     supply: Supply,
     best_effort: BTreeSet<RequestId>,
     best_effort_queued: u64,
-    /// By task: the job in progress, as (its request, its deadline, whether it is on the drive).
+    /// The job in progress of each task: its request, its deadline, and whether it is on the drive.
     jobs: Vec<Option<(RequestId, u64, bool)>>,
     earliest: Vec<u64>,
     next_id: u64,

@@ -133,8 +133,9 @@ pub fn dq_edf_without_carry_in(system: &System) -> Result<Vec<Verdict>, Inapplic
     Ok(released_together_by_due(system, 0))
 }
 
-/// Dual-queue EDF after a full batch, with all tasks releasing at once. This is optimistic: a
-/// request with a longer deadline that was released earlier can be due before the job.
+/// Dual-queue EDF after a full batch, with all tasks releasing at the same time. This is
+/// optimistic: a request with a longer deadline that was released earlier can be due before the
+/// job.
 ///
 /// # Errors
 /// Never.
@@ -142,7 +143,7 @@ pub fn dq_edf_released_together(system: &System) -> Result<Vec<Verdict>, Inappli
     Ok(released_together_by_due(system, system.batch_max))
 }
 
-/// Returns the time to serve every request due no later than the job, all released at once after a
+/// Returns the time to serve every request due no later than the job, all released together after a
 /// batch of `carry_in` requests; the last batch counts as full. There is no bound unless every
 /// response is shorter than its period.
 fn released_together_by_due(system: &System, carry_in: u32) -> Vec<Verdict> {

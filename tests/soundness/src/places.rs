@@ -37,7 +37,7 @@ pub struct Batches<'a> {
 /// this size from the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// How long the disk idles first.
+    /// The time for which the disk idles first.
     pub idle: Duration,
     /// Where the heads are before the batch.
     pub start: u64,

@@ -8,9 +8,9 @@
 //!   best effort comes back whenever the drive likes
 //! ```
 //!
-//! The contract does not cover two rounds at once, or more requests than its table has entries. The
-//! drive takes much longer for them than for any covered round, so a policy that lets two rounds
-//! meet is late.
+//! The contract does not cover two rounds at the same time, or more requests than its table has
+//! entries. The drive takes much longer for them than for any covered round, so a policy that lets
+//! two rounds meet is late.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -107,7 +107,7 @@ impl PriorityBox {
     }
 
     fn hold_best_effort(&mut self, now: Time, request: Request) {
-        // Some requests complete at once and are replaced; some stay for several rounds.
+        // Some requests complete immediately and are replaced; some stay for several rounds.
         let spans = [Duration::from_ns(1), self.longest(), self.longest() * SPOILT];
         let span = spans[self.random.random_range(0..spans.len())];
         let completes = self.any_instant(now, span);

@@ -22,13 +22,13 @@ impl Ratios {
         self.exact += usize::from(promise == truth);
     }
 
-    /// Returns how many tasks have a bound equal to the truth.
+    /// Returns the number of tasks with a bound equal to the true worst case.
     #[must_use]
     pub fn exact(&self) -> usize {
         self.exact
     }
 
-    /// Returns how many tasks have a bound.
+    /// Returns the number of tasks with a bound.
     #[must_use]
     pub fn bounded(&self) -> usize {
         self.permille.len()

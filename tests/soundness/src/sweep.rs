@@ -27,8 +27,9 @@ const HALVINGS: u32 = 12;
 /// The number of steps of the adversary for one choice of places, and the number of choices.
 const CLIMB: (u32, u64) = (300, 8);
 
-/// The width of a part of a drive, in parts per million.
+/// The width of an end of a drive, in parts per million of the drive.
 const END_PPM: u32 = 5_000;
+/// The width of the whole drive, in parts per million.
 const ALL_PPM: u32 = 1_000_000;
 
 /// Where the tasks of a workload read.
@@ -61,9 +62,11 @@ impl Placement {
 #[derive(Debug)]
 pub struct Attacked {
     file: DriveFile,
-    /// By table: a workload of its requests, with the service times that the drive's parts predict.
+    /// One workload for each table: the table's requests, with service times predicted from the
+    /// drive's parts.
     bound: Vec<Workload>,
-    /// By table and number of tasks: starting position and places, in parts per million.
+    /// For each table, number of tasks and search seed: the starting position and the places that
+    /// the search found, in parts per million.
     climbed: Vec<Vec<Vec<Vec<u32>>>>,
 }
 

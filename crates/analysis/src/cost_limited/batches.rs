@@ -18,7 +18,7 @@ use super::system::CostLimitedSystem;
 use crate::mixed_task::MixedTask;
 use crate::search::largest;
 
-/// The search gives up beyond this many batches.
+/// The maximum number of batches; the search gives up beyond it.
 const BATCHES_MAX: u64 = 1 << 16;
 
 /// The requests of one job of each task, by cost.

@@ -22,7 +22,7 @@ use crate::search::largest;
 struct Question {
     system: CostLimitedSystem,
     charges: RequestCharges,
-    /// The costliest best-effort request; `None` without best effort.
+    /// The largest cost of a best-effort request; `None` without best effort.
     best_effort_max: Option<Duration>,
 }
 

@@ -14,7 +14,7 @@ use crate::mixed_task::MixedTask;
 pub struct CostLimitedSystem {
     /// The tasks.
     pub tasks: Vec<MixedTask>,
-    /// A: charged once per batch.
+    /// A: the largest positioning time, charged once per batch.
     pub positioning_max: Duration,
     /// z: the largest number of requests in a batch.
     pub batch_max: u32,

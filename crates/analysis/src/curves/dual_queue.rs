@@ -61,7 +61,7 @@ impl DualQueue {
         Curves::showing(bound, Argument::Batches, requested, served, Duration::ZERO)
     }
 
-    /// Theorem 9.2.7: all requests at once, behind a full batch. The theorem covers no best effort
+    /// Theorem 9.2.7: all requests together, behind a full batch. The theorem covers no best effort
     /// in the last batch.
     pub(super) fn min_period(&self, bound: Duration) -> Option<Curves> {
         if self.system.best_effort_fill > 0 {

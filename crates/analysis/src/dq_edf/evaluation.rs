@@ -22,7 +22,7 @@ pub(super) struct EdfEvaluation<'a> {
     is_strictly_within: bool,
     requests_sum: u64,
     full_batch_ns: u64,
-    /// Terms of N after which the round is abandoned.
+    /// The maximum number of terms of N; the round is abandoned after them.
     terms_max: u64,
     terms_left: Cell<u64>,
 }

@@ -257,8 +257,8 @@ fn headroom_counts_what_the_contract_carries() {
     assert_eq!(count_max(PolicyName::RtioPriority), 0);
 }
 
-/// A gate that stays closed while tasks pause is reported: with a deadline below
-/// drain(1) + drain(1) = 30 ms.
+/// With a deadline below drain(1) + drain(1) = 30 ms, the gate stays closed while tasks pause, and
+/// the assessment says so.
 #[test]
 fn best_effort_that_waits_for_a_pause_is_told_so() {
     for (deadline, is_said) in [("29ms", true), ("30ms", false)] {

@@ -153,7 +153,7 @@ impl ProfileArguments {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct SamplesArguments {
-    /// Samples of each entry.
+    /// Samples per table entry.
     #[arg(long, value_name = "N", default_value_t = ProfileParams::SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
     /// 100 samples, without elevator, drain-adversary and the places of drains, starvation and mixed

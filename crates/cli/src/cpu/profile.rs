@@ -30,7 +30,7 @@ const KEEP_EVERY: Duration = Duration::from_ms(60_000);
 /// The number of trials if the user gives neither trials nor a duration.
 const TRIALS: u64 = 200;
 
-/// The number of trials if the user gives only a duration.
+/// The maximum number of trials if the user gives only a duration: no limit.
 const UNLIMITED: u64 = u64::MAX;
 
 /// The destination of the result.

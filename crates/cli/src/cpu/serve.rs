@@ -123,7 +123,7 @@ fn find(wanted: &str) -> Result<ThreadId, Failure> {
     }
 }
 
-/// Budgets below this can lose a tenth or more to the interval between checks, which cannot be
+/// The smallest budget that loses less than a tenth to the interval between checks, which cannot be
 /// shortened.
 const SMALL: Duration = Duration::from_us(500);
 

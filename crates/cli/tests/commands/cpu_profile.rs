@@ -127,7 +127,7 @@ fn an_interrupted_measurement_is_written() {
     let long =
         ["cpu", "profile", "--longest=5ms", "--trials=1000000", "--json", "-o", "a.cpu.toml"];
     let child = begun(&mut folder.command(&long), "Measuring").unwrap();
-    // This is long enough for one interval of 25 ms on any host; if not, the command waits for the
+    // This is usually long enough for one interval of 25 ms. If not, the command waits for the
     // first one.
     sleep(Duration::from_millis(1_500));
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

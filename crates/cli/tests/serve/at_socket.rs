@@ -46,18 +46,22 @@ fn drive() -> String {
     )
 }
 
-/// The number of rounds, and the number of reads in each.
+/// The number of rounds.
 const ROUNDS: usize = 2;
+/// The number of reads in each round.
 const READS: usize = 24;
+/// The time between the starts of two reads.
 const READ_INTERVAL: Duration = Duration::from_ms(45);
 
-/// The number of the flood's connections, and the number of requests that each keeps outstanding.
+/// The number of the flood's connections.
 const CONNECTIONS: usize = 16;
+/// The number of requests that each connection of the flood keeps outstanding.
 const OUTSTANDING: usize = 64;
 
-/// The interval of the probes, and the length of the windows over which their delays are summed,
-/// which is longer than the bound.
+/// The interval of the probes.
 const PROBE_INTERVAL: Duration = Duration::from_us(250);
+/// The length of the windows over which the probes' delays are summed, which is longer than the
+/// bound.
 const WINDOW: Duration = Duration::from_ms(20);
 
 /// The shortest time of a batch.

@@ -30,9 +30,9 @@ const FAST: &str = "simulate = \"sata-ssd\"\n\
 /// The largest number of lines that a server under attack may log.
 const LINES_MAX: usize = 1_000;
 
-/// The length of the repeated attacks, in tests that always run (`SHORT`) and in the ignored test
-/// (`FULL`).
+/// The length of the repeated attacks in tests that always run.
 const SHORT: Duration = Duration::from_secs(2);
+/// The length of the repeated attacks in the ignored test.
 const FULL: Duration = Duration::from_secs(30);
 
 /// The limit on the descriptors of a server under attack.

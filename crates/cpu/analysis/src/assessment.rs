@@ -43,7 +43,7 @@ pub enum CpuAnswer {
     NotProven,
     /// No job is known to miss its deadline, but some cannot be assessed.
     NotApplicable {
-        /// Why the first such job cannot be assessed.
+        /// The reason why the first such job cannot be assessed.
         reason: Objection,
     },
 }

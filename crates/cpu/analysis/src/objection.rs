@@ -94,7 +94,7 @@ pub enum Objection {
     QueueTooShort {
         /// The server's name.
         server: String,
-        /// The number of jobs for which its queue has room.
+        /// The maximum number of jobs in its queue.
         queued_max: u32,
     },
 }

@@ -18,8 +18,8 @@ pub(super) fn to_others(execution: Duration, switch: Duration) -> Option<Duratio
     execution.checked_add(switch.checked_mul(2)?)
 }
 
-/// Returns what one activation of a server costs others in addition to its budget, if preemptions
-/// are charged to the budget; `None` on overflow.
+/// Returns the processor time that one activation of a server takes from other threads in addition
+/// to its budget, if preemptions are charged to the budget; `None` on overflow.
 ///
 /// An activation that preempts pays `charge` of its two switches. One that does not preempt costs
 /// its own switch, like any thread that starts or resumes after a preemption.

@@ -7,7 +7,7 @@ use super::demand::Source;
 use super::level::Level;
 use tidegate_model::Verdict;
 
-/// The number of evaluations of one source's demand after which a search stops.
+/// The maximum number of evaluations of one source's demand; a search stops after them.
 pub(super) const STEPS_MAX: usize = 1 << 22;
 
 /// Returns the longest time from arrival to completion of a job of `own`, delayed by the sources in

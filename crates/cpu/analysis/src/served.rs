@@ -215,8 +215,8 @@ fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u6
     None
 }
 
-/// Returns how many jobs can wait at the same time if no job waits longer than `response_ns`;
-/// `None` on overflow.
+/// Returns the largest number of jobs that can wait at the same time if no job waits longer than
+/// `response_ns`; `None` on overflow.
 pub(super) fn queued_max(works: &[ServedWork], response_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.jobs(response_ns)?))
 }

@@ -9,7 +9,7 @@ use tidegate_model::{Duration, Time};
 
 use crate::invariants::Violation;
 
-/// The number of recent ends of execution at which checked windows can begin.
+/// The maximum number of recent ends of execution that are kept. Checked windows begin at these.
 const ENDS_MAX: usize = 64;
 
 /// An instant, and the total that the server was given until then.

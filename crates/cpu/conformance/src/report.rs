@@ -48,7 +48,7 @@ pub struct Failure {
     pub calls: Vec<TraceLine>,
 }
 
-/// The number of calls that are kept with a violation.
+/// The maximum number of calls that are kept with a violation: the last ones.
 const CALLS_MAX: usize = 8;
 
 impl Failure {

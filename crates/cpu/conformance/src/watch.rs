@@ -13,8 +13,8 @@ use crate::invariants::{Invariant, QueueFault, Violation};
 use crate::liveness::Liveness;
 use crate::trace::TraceLine;
 
-/// The number of recent execution intervals from which windows are built, which covers the last few
-/// dozen periods. The window that starts with the very first interval is also checked.
+/// The maximum number of recent execution intervals from which windows are built. They cover the
+/// last few dozen periods. The window that starts with the very first interval is also checked.
 const STRETCHES_MAX: usize = 64;
 
 /// An interval in which the server executed or was charged.
@@ -166,8 +166,9 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns the most execution of a periodic task in a window: `jC + min(C, D − jT)`, `j = ⌊D/T⌋`.
-/// If preemptions are charged, the last job counts in full, because a charge takes no time here.
+/// Returns the longest time that a periodic task with budget C and period T can execute in a window
+/// of length D: `jC + min(C, D − jT)` with `j = ⌊D/T⌋`. If preemptions are charged, the last job
+/// counts in full, because a charge is recorded at one instant and not over its duration.
 fn allowed(params: &ServerParams, window: Duration) -> Duration {
     let whole = window.ns() / params.period.ns();
     let rest = Duration::from_ns(window.ns() % params.period.ns());

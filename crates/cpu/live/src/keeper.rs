@@ -32,7 +32,7 @@ pub struct Order {
 pub struct KeeperCounts {
     /// The number of checks of the thread.
     pub looks: u64,
-    /// How often the budget was used up.
+    /// The number of times that the budget was used up.
     pub exhaustions: u64,
     /// The thread's execution while it was raised.
     pub executed: Duration,
@@ -209,7 +209,6 @@ impl Keeper {
     /// remnant would require.
     /// This is safe, because nothing was executed, and moving an activation to a later instant
     /// makes no replenishment earlier.
-    /// replenishment earlier.
     fn renew(&mut self, now: Time) {
         if !self.has_work && self.held.is_zero() {
             self.server.observe(now, Duration::ZERO, ServerEvent::Unblock);
@@ -303,7 +302,8 @@ mod tests {
     }
 
     /// Runs the thread under a keeper whose checks are late by each element of `lateness` in turn.
-    /// Returns when the thread executed at its priority, and the counts.
+    /// Returns, for each unit of time, whether the thread executed at its own priority, and the
+    /// counts.
     fn keep(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -372,7 +372,8 @@ mod tests {
     }
 
     /// Goal: a polling server of 10 in every 50 looks for work only at 0, 50 and 100, loses budget
-    /// that is not used at once, and counts a budget that begins late from the start of its period.
+    /// that is not used immediately, and counts a budget that begins late from the start of its
+    /// period.
     #[test]
     fn a_polling_server_looks_once_a_period() {
         let params = params(ServerKind::Polling, 10, 50);

@@ -25,7 +25,7 @@ pub struct PollingKeeper {
     limits: KeeperLimits,
     seen: Duration,
     looked_at: Time,
-    /// When the current period began.
+    /// The instant at which the current period began.
     began: Time,
     /// Whether the thread's work was reported to the server.
     has_work: bool,

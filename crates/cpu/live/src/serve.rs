@@ -64,11 +64,11 @@ pub enum ThreadServerEnd {
 /// The report of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadServerReport {
-    /// Why the service ended.
+    /// The reason why the service ended.
     pub end: ThreadServerEnd,
     /// The counts of the thread's checks and execution.
     pub counts: KeeperCounts,
-    /// How long the service lasted.
+    /// The duration of the service.
     pub took: Duration,
     /// The execution time of the manager itself.
     pub manager: Duration,

@@ -49,8 +49,8 @@ pub enum CpuProfileEnd {
 /// The time that other threads and the hypervisor took, as far as the kernel reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostShare {
-    /// How long the thread was ready but did not run, because of other threads or the throttling of
-    /// real-time threads; `None` if the kernel does not report it.
+    /// The time for which the thread was ready but did not run, because of other threads or the
+    /// throttling of real-time threads; `None` if the kernel does not report it.
     pub waited: Option<Duration>,
     /// The time that the hypervisor took from this processor during the measurement, including
     /// pauses.
@@ -83,7 +83,7 @@ pub struct CpuMeasurement {
     pub synthetic_load: Option<SyntheticLoadReport>,
     /// The duration of the measurement, including pauses.
     pub took: Duration,
-    /// Why the measurement ended.
+    /// The reason why the measurement ended.
     pub end: CpuProfileEnd,
     /// Sentences for human readers about conditions that may have distorted the measurement.
     pub warnings: Vec<String>,

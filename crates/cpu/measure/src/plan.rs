@@ -63,8 +63,9 @@ impl IntervalRange {
     }
 }
 
-/// Returns how long the thread measures without a pause: five times the longest interval, so that
-/// windows of every phase are included, but at most half a second unless one interval is longer.
+/// Returns the time for which the thread measures without a pause: five times the longest interval,
+/// so that windows of every phase are included, but at most half a second unless one interval is
+/// longer.
 pub fn stretch(longest: Duration) -> Duration {
     const INTERVALS: u64 = 5;
     const STRETCH_MAX: Duration = Duration::from_ms(500);

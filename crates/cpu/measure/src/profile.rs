@@ -340,8 +340,8 @@ mod tests {
     }
 
     /// Goal: all time that a more urgent load took is counted as stolen, except outside the
-    /// measured intervals. This is true on any host; without real-time priority no load is more
-    /// urgent.
+    /// measured intervals. The goal does not depend on the host. The test is skipped without
+    /// permission for real-time priorities, because then no load is more urgent.
     #[test]
     fn the_time_of_a_synthetic_load_is_seen() {
         let ms = Duration::from_ms;

@@ -103,7 +103,7 @@ impl SyntheticLoad {
     }
 
     /// Runs until told to stop. After a late wake-up the next period begins late, so the load is a
-    /// sporadic task without jitter on any host.
+    /// sporadic task without jitter, whatever the host does.
     pub(super) fn run(
         self,
         cpu: &Affinity,
@@ -138,9 +138,9 @@ impl SyntheticLoad {
         executed
     }
 
-    /// Returns when the next job begins: at the start of a later period, after at least half the
-    /// rest of an undisturbed job. Without this rest, a load that was held up (throttled or
-    /// preempted) would starve threads below it.
+    /// Returns the start of the next job: the start of a later period, after a pause of at least
+    /// half the idle time that follows an undisturbed job. Without this pause, a load that was held
+    /// up (throttled or preempted) would starve threads below it.
     fn next_begin(self, begin: Time, now: Time) -> Time {
         let rest = self.period.checked_sub(self.execution).unwrap_or(Duration::ZERO);
         let least = now + Duration::from_ns(rest.ns().div_ceil(2));

@@ -82,8 +82,8 @@ impl Tally {
         }
     }
 
-    /// Returns the longest measured stolen time at each length. Lengths for which every trace was
-    /// too short are omitted.
+    /// Returns the longest measured stolen time for each interval length. Lengths longer than every
+    /// trace are omitted.
     pub fn points(&self) -> &[StolenPoint] {
         &self.points[..self.points.partition_point(|point| point.interval <= self.longest)]
     }
@@ -106,13 +106,13 @@ impl Tally {
         Some(Growth { lengths, most, interval })
     }
 
-    /// Returns the number of lengths for which every trace was too short.
+    /// Returns the number of interval lengths that are longer than every trace.
     pub fn unseen(&self) -> usize {
         self.points.len() - self.points().len()
     }
 
-    /// Returns how many intervals of the longest length fit into the traces end to end, which is
-    /// the least number of trials of any length.
+    /// Returns the number of intervals of the longest length that fit into the traces end to end.
+    /// Every shorter length has at least this number of trials.
     pub fn trials(&self) -> u64 {
         self.trials
     }

@@ -74,7 +74,7 @@ impl Trace {
         self.end = self.end.max(end);
     }
 
-    /// Returns when the interval began.
+    /// Returns the start of the interval.
     pub fn begin(&self) -> Time {
         self.begin
     }

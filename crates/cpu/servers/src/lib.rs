@@ -42,7 +42,7 @@ pub enum ServerEvent {
     Unblock,
     /// The server takes the processor, within its budget.
     Dispatch {
-        /// Whether it takes the processor from a thread that would have continued.
+        /// Whether the server takes the processor from a thread that would have continued.
         preempts: bool,
     },
     /// The server loses the processor to a more urgent thread; work is left.
@@ -57,7 +57,8 @@ pub enum ServerEvent {
 /// Whether a server may execute at its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerStatus {
-    /// How long the server may execute without interruption from now on; zero if it may not.
+    /// The time for which the server may execute without interruption from now on; zero if it may
+    /// not.
     pub budget: Duration,
     /// The instant at which to send [`ServerEvent::Alarm`] unless another event comes first: the
     /// budget changes then. `None` if the budget does not change by itself, for example without
@@ -103,7 +104,8 @@ pub trait Server {
     /// host that cannot observe levels never calls it.
     fn level(&mut self, _now: Time, _is_active: bool) {}
 
-    /// Returns how long the server may execute now, and the next instant at which that changes.
+    /// Returns the time for which the server may execute now, and the next instant at which that
+    /// changes.
     fn status(&self, now: Time) -> ServerStatus;
 
     /// Writes the server's whole budget into `out`, as replenishments in order of time; a

@@ -66,7 +66,8 @@ impl Sporadic {
         }
     }
 
-    /// Returns how long the server may execute now without interruption, from the head chunk alone.
+    /// Returns the time for which the server may execute now without interruption, from the head
+    /// chunk alone.
     fn capacity(&self, now: Time) -> Duration {
         let head = self.queue.head();
         if head.at > now {

@@ -63,7 +63,7 @@ impl TaskReleases {
         releases
     }
 
-    /// Returns when the next job is released.
+    /// Returns the release time of the next job.
     pub(super) fn next(&self) -> Time {
         self.next.1
     }
@@ -120,7 +120,7 @@ impl WorkArrivals {
         arrivals
     }
 
-    /// Returns when the next jobs arrive.
+    /// Returns the arrival time of the next jobs.
     pub(super) fn next(&self) -> Time {
         self.next
     }

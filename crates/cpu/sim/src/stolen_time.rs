@@ -58,7 +58,7 @@ impl StolenTime {
 }
 
 impl Allowance {
-    /// Returns how long the source can steal without interruption from now on.
+    /// Returns the time that the source can steal without interruption from now on.
     fn available(&self, now: Time) -> Duration {
         match self {
             Self::Line(bucket) => bucket.available(now),
@@ -99,13 +99,14 @@ pub(super) struct StolenTimeState {
     timing: Timing,
     grain: Duration,
     /// The longest time for which the source steals before it rests. After the rest it can steal
-    /// its whole burst at once.
+    /// its whole burst in one piece.
     patience: Duration,
     rests_at: Time,
     random: Random,
     /// The end of the last stolen piece.
     stole_until: Time,
-    /// When the source steals next; [`Time::MAX`] while it waits for a critical instant.
+    /// The instant at which the source steals next; [`Time::MAX`] while it waits for a critical
+    /// instant.
     pub(super) next: Time,
 }
 

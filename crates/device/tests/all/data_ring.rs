@@ -210,7 +210,7 @@ fn sees_wake_up_between(mut fixture: TestRing<DataRing>, waker: &Waker) {
 #[test]
 fn a_message_arrives_whole_beside_the_disk() {
     for pace in [Pace::Timed, Pace::Silent, Pace::Patient] {
-        // The second message has more pieces than the kernel takes at once.
+        // The second message has more pieces than the kernel takes in one call.
         for (count, length) in [(100, 65_000), (700, 5)] {
             let begun = Instant::now();
             arrives_whole(pace, count, length);

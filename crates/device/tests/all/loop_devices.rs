@@ -162,14 +162,15 @@ fn a_store_is_neither_a_block_device_nor_below_one() {
     assert_eq!(std::fs::read(&path).expect("it is there"), vec![1; 1 << 20]);
 }
 
-/// Not a test by itself: prints what another process finds.
+/// Not a test by itself: prints, in a child process, whether the file is in use.
 #[test]
 fn as_somebody_without_rights() {
     let Some(path) = std::env::var_os(FILE) else { return };
     println!("found {:?}", use_of(Path::new(&path)));
 }
 
-/// Runs this program as a user without rights, who owns the file, and returns what it finds.
+/// Runs this program as an unprivileged user that owns the file, and returns the line that it
+/// prints; `None` if it could not be run.
 fn told_to_somebody(folder: &TempDir, path: &Path) -> Option<String> {
     let everybody = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(folder.path(), everybody.clone()).expect("our folder");
@@ -197,8 +198,9 @@ fn told_to_somebody(folder: &TempDir, path: &Path) -> Option<String> {
     }
 }
 
-/// A user who cannot open the device relies on its path, and if that is gone, on whether another
-/// process has the file open. Other users' loop devices do not block unrelated files.
+/// Without permission to open the device, the check relies on the device's path and, if that is
+/// gone, on whether another process has the file open. Other users' loop devices do not block
+/// unrelated files.
 #[test]
 fn somebody_without_rights_is_refused_what_is_in_doubt_and_nothing_else() {
     let (folder, path) = laid_out("image");

@@ -45,8 +45,8 @@ struct Prediction {
 #[derive(Debug)]
 struct InFlight {
     completed_at: Time,
-    /// When the request would have completed from the drive's memory alone; `None` for a write, or
-    /// if the drive has no read cache.
+    /// The instant at which the request would have completed from the drive's memory alone; `None`
+    /// for a write, or if the drive has no read cache.
     hit_at: Option<Time>,
     /// The heads' state before the request.
     before: Heads,
@@ -123,7 +123,7 @@ impl AccessModel {
         })
     }
 
-    /// Returns how many sectors of a read, from its first, the heads have already read ahead;
+    /// Returns the number of sectors at the front of a read that the heads have already read ahead;
     /// `None` if the heads must seek for the read.
     fn read_ahead(&self, target: &Target) -> Option<u64> {
         let reader = &self.heads.reader;
@@ -178,7 +178,7 @@ impl AccessModel {
         Prediction { heads: self.heads.clone(), completed_at: self.now + overhead }
     }
 
-    /// Returns when memory completes a read whose sectors it holds.
+    /// Returns the instant at which a read completes whose sectors are all in memory.
     fn hit_at(&self, target: &Target) -> Time {
         let begin_at = self.now + self.overhead(Op::Read, Need::Memory, target);
         let mut stream = Stream::new(begin_at, self.bus.read_sector_ps);

@@ -5,9 +5,9 @@
 //!   sent      heads free     on the track     first sector     last sector     completed
 //!     | command   |  movement      |  rotation     |  transfer      | bus, completion |
 //! ```
-//! Each part is the longest that it can be, whatever the disk served before and wherever the
-//! request lies. The sum is an upper bound, even if no single request has every part at its
-//! longest; a test checks it against an adversary.
+//! Each part is the longest that it can be, regardless of the requests before and of the request's
+//! position. The sum is an upper bound, even if no single request has every part at its longest; a
+//! test checks it against an adversary.
 //!
 //! # Why it is a bound
 //! - *Command.* The heads start when the command is processed, but a read-ahead movement that has
@@ -49,7 +49,7 @@ pub struct Ceiling {
     pub command: Duration,
     /// The longest seek or head switch, with settling.
     pub movement: Duration,
-    /// One turn.
+    /// The time of one turn of the platters.
     pub rotation: Duration,
     /// The time from the first sector's beginning to the last sector's end, including track
     /// changes.
@@ -364,7 +364,7 @@ impl<'a> Disk<'a> {
         self.mechanism.reposition(arm, to.cylinder, to.head, op)
     }
 
-    /// Returns how far the platter turns between two pieces of a request.
+    /// Returns the angle by which the platter turns between two pieces of a request.
     ///
     /// If a track begins just as the heads arrive, the rounding of angles in another cylinder can
     /// make the heads miss the beginning. So a whole turn is charged in this case.

@@ -38,7 +38,7 @@ use crate::{Completion, Drive};
 /// The heads' present activity.
 #[derive(Debug, Clone, Copy)]
 struct Active {
-    /// When the heads are free for the next command.
+    /// The instant at which the heads are free for the next command.
     free_at: Time,
     /// The number of the destage that the heads carry out; `None` for a request.
     destage: Option<u64>,
@@ -63,9 +63,9 @@ struct Destage {
     /// The destage's number among the writes that memory took.
     number: u64,
     segment: usize,
-    /// When the write's first sector arrived from the host.
+    /// The instant at which the write's first sector arrived from the host.
     first_at: Time,
-    /// When the write's last sector arrived from the host.
+    /// The instant at which the write's last sector arrived from the host.
     last_at: Time,
 }
 
@@ -110,8 +110,8 @@ pub struct MechanicalDrive {
     depth: u32,
     queue: DiskQueue,
     active: Option<Active>,
-    /// When commands began to wait for idle heads. The commands of one instant are one batch, so
-    /// the heads start only at the host's next call.
+    /// The instant at which commands began to wait for idle heads. The commands of one instant are
+    /// one batch, so the heads start only at the host's next call.
     waiting_since: Option<Time>,
     /// The heads' position, and the sectors that they read ahead when no command waits.
     reader: Reader,

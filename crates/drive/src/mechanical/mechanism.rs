@@ -28,16 +28,16 @@ pub(crate) struct Arm {
 pub(crate) struct Piece {
     /// The sectors.
     pub(crate) extent: Extent,
-    /// When the head has settled on the track.
+    /// The instant at which the head has settled on the track.
     pub(crate) on_track_at: Time,
-    /// When the first transferred sector begins.
+    /// The instant at which the first transferred sector begins.
     pub(crate) begin_at: Time,
-    /// When the last transferred sector ends.
+    /// The instant at which the last transferred sector ends.
     pub(crate) end_at: Time,
     /// The number of sectors at the extent's front that are transferred after the others, because
     /// the head arrived within the extent and the drive began there; otherwise 0.
     pub(crate) late_sectors: u32,
-    /// When the first late sector begins; without late sectors, `begin_at`.
+    /// The instant at which the first late sector begins; without late sectors, `begin_at`.
     pub(crate) late_begin_at: Time,
 }
 
@@ -52,7 +52,8 @@ impl Piece {
         self.extent.start.get() + u64::from(self.extent.sectors)
     }
 
-    /// Returns when the first `sectors` of the extent have passed the head, in order.
+    /// Returns the instant at which the first `sectors` of the extent have passed the head, in
+    /// order.
     ///
     /// Treats sectors without data as spread evenly among the others.
     pub(crate) fn passed_at(&self, sectors: u32) -> Time {
@@ -64,7 +65,7 @@ impl Piece {
         self.begin_at + Duration::from_ns(u64::try_from(part).expect("less than the whole"))
     }
 
-    /// Returns how many sectors of the extent have passed the head at `now`, in order.
+    /// Returns the number of sectors of the extent that have passed the head by `now`, in order.
     pub(crate) fn passed(&self, now: Time) -> u32 {
         if now >= self.end_at {
             return self.extent.sectors;
@@ -164,9 +165,9 @@ impl Mechanism {
         self.floors.floor(arm.cylinder.abs_diff(cylinder))
     }
 
-    /// Returns how many sectors at the front of `extent` have passed, at least in part, when the
-    /// head arrives within it; `None` if the head arrives elsewhere, at its beginning, or in its
-    /// last sector.
+    /// Returns the number of sectors at the front of `extent` that have passed, at least in part,
+    /// when the head arrives within it; `None` if the head arrives elsewhere, at its beginning, or
+    /// in its last sector.
     pub(crate) fn missed(&self, arm: Arm, free_at: Time, extent: &Extent) -> Option<u32> {
         let moving = self.reposition(arm, extent.cylinder, extent.head, Op::Read);
         self.missed_at(free_at + moving, extent)
@@ -230,8 +231,8 @@ impl Mechanism {
         }
     }
 
-    /// Returns when the last sector of an extent has passed a head that arrives at `on_track_at`
-    /// and begins at `begin_at`.
+    /// Returns the instant at which the last sector of an extent has passed a head that arrives at
+    /// `on_track_at` and begins at `begin_at`.
     ///
     /// Rounds wait and transfer together: with two roundings the head would miss the beginning of
     /// the next sectors by a nanosecond, which costs a turn.

@@ -79,7 +79,7 @@ impl DiskQueue {
         }
     }
 
-    /// Returns how many requests the queue holds; the drive keeps its own count.
+    /// Returns the number of requests in the queue; the drive keeps its own count.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.pending.len() + self.head_of_queue.len()

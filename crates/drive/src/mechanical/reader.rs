@@ -26,7 +26,7 @@ pub(crate) struct Reader {
     ahead_from: u64,
     /// Where the heads are when they are free for the next piece.
     arm: Arm,
-    /// When the heads are free.
+    /// The instant at which the heads are free.
     free_at: Time,
     /// The piece that is passing, if it has not passed entirely.
     piece: Option<Piece>,
@@ -142,8 +142,8 @@ impl Reader {
         }
     }
 
-    /// Returns how many sectors immediately before the first requested sector, on the same track,
-    /// passed the head while it waited for that sector.
+    /// Returns the number of sectors immediately before the first requested sector, on the same
+    /// track, that passed the head while it waited for that sector.
     pub(crate) fn passed_before(&self, rotation: Rotation) -> u64 {
         let Some(Piece { extent, on_track_at, begin_at, late_sectors, .. }) = self.first else {
             return 0;
@@ -223,8 +223,8 @@ impl Reader {
         goes_on.then(|| mechanism.piece_in_order(self.arm, self.free_at, extent, Op::Read))
     }
 
-    /// Returns where the heads are and when they are free, if the run ends at `now`: a seek that
-    /// has begun is completed first.
+    /// Returns the arm's position and the instant at which the heads are free, if the run ends at
+    /// `now`. A seek that has begun is completed first.
     pub(crate) fn stop(&self, now: Time) -> (Arm, Time) {
         match &self.piece {
             None => (self.arm, self.free_at.max(now)),

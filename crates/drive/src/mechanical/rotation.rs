@@ -50,7 +50,8 @@ impl Angle {
         if sum >= Self::TURN.0 { Self(sum - Self::TURN.0).wrapped() } else { Self(sum) }
     }
 
-    /// Returns how far the platter turns from `from` until it reaches this angle: below one turn.
+    /// Returns the angle by which the platter turns from `from` until it reaches this angle: less
+    /// than one turn.
     #[must_use]
     pub const fn after(self, from: Self) -> Self {
         if self.0 >= from.0 { Self(self.0 - from.0) } else { Self(Self::TURN.0 - from.0 + self.0) }

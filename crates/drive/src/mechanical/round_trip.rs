@@ -71,7 +71,7 @@ impl RoundTrip {
         self.front.as_ref().unwrap_or(&self.other)
     }
 
-    /// Returns when the last sector has passed the head.
+    /// Returns the instant at which the last sector has passed the head.
     pub(crate) fn end_at(&self) -> Time {
         self.last().end_at
     }

@@ -112,11 +112,12 @@ impl SeekCurve {
 
     /// Returns the linear upper bound of the curve: its values at distance 0 and at full stroke.
     ///
-    /// Of the non-decreasing lines that are nowhere on the disk below the curve, it is the lowest
-    /// at full stroke and, among those, the lowest at 0, plus a nanosecond because times are
-    /// rounded up. Over a rising curve it ends where the curve ends and touches the curve once
-    /// more. A batch bound counts one or two full strokes but the value at 0 for each request:
-    /// among lines with the same end this one gives the smallest bound for every batch.
+    /// The line does not decrease, and is at or above the curve at every distance from 1 to full
+    /// stroke. Among such lines it has the smallest value at full stroke; among those, the smallest
+    /// at 0. One nanosecond is added to both values because times are rounded up. If the curve
+    /// rises, the line meets it at full stroke and touches it at one more point. A batch bound
+    /// counts one or two full strokes, but the value at 0 for each request. So among lines with the
+    /// same value at full stroke, this one gives the smallest bound for every batch.
     ///
     /// # Equation
     /// `m * d + min`, with `m = (max - min) / full stroke`.

@@ -25,9 +25,9 @@ use self::by_start::ByStart;
 /// - `sectors.start <= sectors.end`, at most the segment's size apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// The sectors that it holds.
+    /// The sectors that the segment holds.
     pub(crate) sectors: Range<u64>,
-    /// Whether it holds written data.
+    /// Whether the segment holds written data.
     pub(crate) is_written: bool,
     /// The number of writes to this segment that are not on the medium yet.
     dirty_count: u32,
@@ -96,7 +96,7 @@ impl Segments {
         &self.list[index]
     }
 
-    /// Returns how many segments hold data that are not on the medium yet.
+    /// Returns the number of segments with data that are not on the medium yet.
     pub(crate) fn dirty_segment_count(&self) -> usize {
         self.list.iter().filter(|segment| segment.dirty_count > 0).count()
     }

@@ -8,7 +8,7 @@ use tidegate_model::{Duration, Time};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream {
     sector_ps: u64,
-    /// When the transfer of the last sector added so far ends.
+    /// The instant at which the transfer of the last sector added so far ends.
     end_at: Time,
     /// The gate, while the transfer waits for enough sectors.
     gate: Option<Gate>,
@@ -85,7 +85,7 @@ impl Stream {
         false
     }
 
-    /// Returns when the transfer of the last sector added so far ends.
+    /// Returns the instant at which the transfer of the last sector added so far ends.
     pub(crate) fn end_at(self) -> Time {
         self.end_at
     }

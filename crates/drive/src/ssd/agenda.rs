@@ -25,7 +25,7 @@ pub(super) enum Stream {
 pub(super) enum Event {
     /// The drive has decoded a command.
     Begin(Ticket),
-    /// A die's job ends, unless it was suspended, in which case `turn` is outdated.
+    /// An operation of a die ends, unless it was suspended, in which case `turn` is outdated.
     Die { die: u32, turn: u32 },
     /// A page read has crossed the channel; `bytes` of it are for the host.
     Fetched { ticket: Ticket, bytes: u32 },

@@ -7,7 +7,7 @@
 //!           +--> over the channel --> program a row --+
 //! ```
 //!
-//! Each step is a separate job, so that host reads run between steps.
+//! Each step is a separate operation of the die, so that host reads run between steps.
 
 use std::ops::Range;
 

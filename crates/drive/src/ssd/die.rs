@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A die's queue: one job at a time; reads go before other work, within limits.
+//! A die's queue. The die carries out one operation at a time; reads go before other work, within
+//! limits.
 //!
 //! ```text
 //!   reads ---------------+
@@ -33,7 +34,7 @@ pub(super) struct PageRead {
     pub(super) bytes: u32,
 }
 
-/// A job that occupies a die.
+/// An operation of a die.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Job {
     /// Reads for the host.
@@ -47,13 +48,14 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// Returns whether the job can be suspended for a read.
+    /// Returns whether the operation can be suspended for a read.
     fn is_long(self) -> bool {
         matches!(self, Self::Program(_) | Self::Erase)
     }
 }
 
-/// The durations of jobs, and the number of reads that may go before other work.
+/// The durations of the die's operations, and the maximum number of younger reads that precede one
+/// program or erase.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
     read: Vec<Duration>,
@@ -97,7 +99,7 @@ struct Suspended {
     left: Duration,
 }
 
-/// The jobs of a die.
+/// The operations of a die.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DieQueue {
     reads: VecDeque<PageRead>,
@@ -107,16 +109,16 @@ pub(super) struct DieQueue {
     collector: Option<Job>,
     running: Option<Running>,
     suspended: Option<Suspended>,
-    /// When the suspended job has released the die.
+    /// The instant at which the suspended operation has released the die.
     ready_at: Time,
     /// The number of reads that may still go before the waiting or running work.
     reads_left: u32,
-    /// Distinguishes the end of a job from an end planned before it was suspended.
+    /// Distinguishes the end of an operation from an end planned before it was suspended.
     turn: u32,
 }
 
 impl DieQueue {
-    /// Adds a read; it may suspend the running job.
+    /// Adds a read, which can suspend the running operation.
     pub(super) fn push_read(&mut self, read: PageRead, now: Time, timing: &Timing) {
         self.reads.push_back(read);
         let (Some(running), Some(cost)) = (self.running, timing.suspend) else { return };
@@ -152,7 +154,8 @@ impl DieQueue {
         self.suspended.is_some() || self.host.is_some() || self.collector.is_some()
     }
 
-    /// Starts the next job if the die is free; returns when the job ends, and its turn.
+    /// Starts the next operation if the die is free. Returns the instant at which it ends, and its
+    /// turn.
     pub(super) fn start(
         &mut self,
         now: Time,
@@ -191,7 +194,7 @@ impl DieQueue {
         self.reads.pop_front()
     }
 
-    /// Ends the job planned to end in this `turn`; `None` if it was suspended.
+    /// Ends the operation that was planned to end in this `turn`; `None` if it was suspended.
     pub(super) fn end(&mut self, turn: u32, timing: &Timing) -> Option<Job> {
         if turn != self.turn {
             return None;

@@ -30,7 +30,7 @@ pub(super) fn time(bytes: u64, bytes_per_s: u64) -> Duration {
     const SECOND_NS: u64 = 1_000_000_000;
     let ns = match bytes.checked_mul(SECOND_NS) {
         Some(product) => product.div_ceil(bytes_per_s),
-        // For more than 18 GB at once, the product overflows.
+        // For more than 18 GB in one transfer, the product overflows.
         None => bytes.div_ceil(bytes_per_s).saturating_mul(SECOND_NS),
     };
     Duration::from_ns(ns)
@@ -56,13 +56,14 @@ impl HostLink {
         }
     }
 
-    /// Returns when `bytes` reach the host; the last transfer of a command carries its status.
+    /// Returns the instant at which `bytes` have reached the host; the last transfer of a command
+    /// carries its status.
     pub(super) fn send(&mut self, now: Time, bytes: u64, is_last: bool) -> Time {
         self.up.transfer(now, bytes, self.once(is_last))
     }
 
-    /// Returns when `bytes` arrive from the host; the first transfer of a command carries the
-    /// command.
+    /// Returns the instant at which `bytes` have arrived from the host; the first transfer of a
+    /// command carries the command.
     pub(super) fn receive(&mut self, now: Time, bytes: u64, is_first: bool) -> Time {
         let more = self.once(is_first);
         let line = if self.full_duplex { &mut self.down } else { &mut self.up };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Limits the host rows that a die accepts while it is short of blocks. The die accepts only as
 //! many as garbage collection gains, spread evenly over the rows that are copied to gain them.
-//! Without this limit the host would use up a block at once and then wait until many rows were
+//! Without this limit the host would use up a block immediately and then wait until many rows were
 //! copied.
 //!
 //! ```text

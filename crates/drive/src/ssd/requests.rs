@@ -67,7 +67,7 @@ impl Active {
         number(self.bytes.start / unit_bytes)..number(self.bytes.end.div_ceil(unit_bytes))
     }
 
-    /// Returns how many of the request's bytes are in a unit.
+    /// Returns the number of the request's bytes that are in a unit.
     pub(super) fn bytes_in(&self, unit: Unit, unit_bytes: u32) -> u32 {
         let begin = u64::from(unit.0) * u64::from(unit_bytes);
         let end = (begin + u64::from(unit_bytes)).min(self.bytes.end);

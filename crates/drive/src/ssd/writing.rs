@@ -134,8 +134,8 @@ impl SsdDrive {
         }
     }
 
-    /// Returns how many units are worth writing: rows for all dies of a stripe group, or fewer if
-    /// writes wait for room or for flash.
+    /// Returns the number of units that are worth writing: rows for all dies of a stripe group, or
+    /// fewer if writes wait for room or for flash.
     fn units_to_write(&self) -> Option<u32> {
         let row = self.params.geometry.units_per_row;
         let all = row * self.params.stripe_dies;

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::{Duration, Random, Request, RequestId, Time};
 
-/// A drive that needs more steps than this between two instants counts as looping endlessly.
+/// The maximum number of steps between two instants. A drive that needs more counts as looping
+/// endlessly.
 const STEPS_MAX: usize = 10_000;
 
 /// A drive and the host's records.

@@ -42,7 +42,7 @@ pub struct Footprint {
     pub connections: Bytes,
     /// All other memory: the program, the guests, and what the service itself reserves.
     pub rest: Bytes,
-    /// The number of connections that can exist at once.
+    /// The number of connections that can exist at the same time.
     pub connection_count: usize,
     /// The number of descriptors that the whole server can use.
     pub descriptors: usize,

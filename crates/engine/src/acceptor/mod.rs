@@ -68,7 +68,7 @@ pub(crate) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Starts to accept clients, with at most `connections` connections at once.
+    /// Starts to accept clients, with at most `connections` connections at the same time.
     pub(crate) fn open(
         listener: Listener,
         view: View,

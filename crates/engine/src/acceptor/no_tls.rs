@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tidegate_device::Socket;
 
-/// The number of bytes moved at once: zero, because there are no encrypted connections.
+/// The number of bytes moved in one step: zero, because there are no encrypted connections.
 pub(super) const PIECE_BYTES: usize = 0;
 /// The stack size of an encrypted connection's thread: zero, because there are no such threads.
 pub(super) const STACK_BYTES: usize = 0;

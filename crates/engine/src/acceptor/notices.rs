@@ -10,8 +10,9 @@ use crate::peers::LogSink;
 /// The length of the window in which lines are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The largest number of lines in a window, per source and in total.
+/// The largest number of lines in a window for each source.
 const LINES_OF_SOURCE: u32 = 5;
+/// The largest number of lines in a window in total.
 const LINES: u32 = 50;
 
 /// Decides which lines are written. The caller provides the current time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Encryption, off the real-time path: a thread for each encrypted connection decrypts into a pair
-//! of sockets, and the service has the other end of the pair.
+//! of sockets, and the service uses the other end of the pair.
 //!
 //! ```text
 //!   client <--TLS--> thread at ordinary priority <--plain--> handshake, then the service's ring
@@ -23,7 +23,7 @@ use openssl::ssl::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidegate_device::Socket;
 
-/// The largest number of bytes moved at once in each direction.
+/// The largest number of bytes moved in one step in each direction.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
 
 /// The stack size of an encrypted connection's thread, in bytes.

@@ -248,9 +248,11 @@ fn limited<'a>(export: &ExportSpec, seen: &'a ExportStatistics) -> &'a Distribut
     if export.contract.is_some() { &seen.bounded } else { &seen.responses }
 }
 
-/// Quantiles, in parts per million.
+/// The median, in parts per million.
 const P50: u32 = 500_000;
+/// The 99 % quantile, in parts per million.
 const P99: u32 = 990_000;
+/// The 99.9 % quantile, in parts per million.
 const P999: u32 = 999_000;
 
 fn export_figures(

@@ -160,7 +160,7 @@ pub struct Status {
     /// Whether any bound does not hold now: a response exceeded it, or the drive exceeded its
     /// table, and the guarantee has not been restored yet.
     pub is_degraded: bool,
-    /// How often the guarantee was degraded.
+    /// The number of times that the guarantee was degraded.
     #[serde(default)]
     pub degradations: u64,
     /// The time since the guarantee last changed, or since the service started.
@@ -280,7 +280,7 @@ pub struct Statistics {
     pub uptime_ns: u64,
     /// Whether any bound does not hold now.
     pub is_degraded: bool,
-    /// How often the guarantee was degraded.
+    /// The number of times that the guarantee was degraded.
     #[serde(default)]
     pub degradations: u64,
     /// All exports.
@@ -340,7 +340,8 @@ pub struct ExportFigures {
     pub outstanding: u64,
     /// The number of further requests that the contract allows now.
     pub tokens: u32,
-    /// The largest number of requests that the contract allows at once; 0 without a contract.
+    /// The largest number of requests that the contract allows at the same time; 0 without a
+    /// contract.
     pub tokens_max: u32,
     /// The number of bytes read and written.
     pub transferred_bytes: u64,
@@ -393,7 +394,7 @@ pub struct DriveFigures {
     pub overrun_ns_sum: u64,
     /// The largest overrun.
     pub overrun_ns_max: u64,
-    /// How often the drive completed nothing for seconds.
+    /// The number of times that the drive completed nothing for seconds.
     pub stalls: u64,
 }
 

@@ -37,7 +37,7 @@ use self::peer::{Fate, Peer};
 pub(crate) use self::protocol::{Answer, Job, Protocol, Refusal, Reply};
 use crate::wait::wait_for;
 
-/// The largest number of concurrent peers.
+/// The largest number of peers of one server at the same time.
 pub(crate) const PEERS_MAX: usize = 32;
 
 /// The interval between two checks of the listener.
@@ -177,8 +177,8 @@ impl<D: Listener, P: Protocol> Room<D, P> {
     }
 }
 
-/// Runs a job on its own thread, which wakes the peers' thread when it is done. If no thread can be
-/// started, the peer is disconnected without a reply.
+/// Carries out a long-running request on its own thread, which wakes the peers' thread when it is
+/// done. If no thread can be started, the peer is disconnected without a reply.
 fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
     let (answer, answered) = channel();
     let work = move || {

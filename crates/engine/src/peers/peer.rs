@@ -81,7 +81,7 @@ impl<S: Read + Write> Peer<S> {
         self.later.is_none().then_some(deadline)
     }
 
-    /// Takes the peer's long-running job, which the caller must run now.
+    /// Takes the peer's long-running request, which the caller must carry out now.
     pub(super) fn take_job(&mut self) -> Option<Job> {
         match self.later.take() {
             Some(Later::Asked(job)) => Some(job),
@@ -92,7 +92,7 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// Sets the channel that delivers the job's reply.
+    /// Sets the channel that delivers the request's reply.
     pub(super) fn awaits_answer(&mut self, answered: Receiver<Answer>) {
         self.later = Some(Later::Awaited(answered));
     }
@@ -177,7 +177,8 @@ impl<S: Read + Write> Peer<S> {
         self.next = now + PACE;
     }
 
-    /// Sends the reply of a finished job; its duration does not count against the peer.
+    /// Sends the reply of a finished long-running request; its duration does not count against the
+    /// peer.
     pub(super) fn answered(&mut self, now: Instant, answer: Answer) -> Fate {
         self.later = None;
         (self.output, self.is_leaving) = (answer.bytes, answer.is_last);

@@ -8,7 +8,7 @@ use tidegate_analysis::Answer;
 use tidegate_analysis::fit::{Change, Proof, Terms, changes};
 use tidegate_model::{Duration, ExportContract, ExportSpec};
 
-/// The largest set for which the search tries to leave out each contract.
+/// The largest number of contracts with which the search tries to leave out each of them.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// The time limit of the search, because a user waits for the result.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Logs each incident immediately, but overruns at most once per second.
 //!
-//! A drive that exceeds its table often does so hundreds of times per second, and no one reads
-//! hundreds of lines. Suppressed overruns are counted in the next line. The service's thread only
+//! A drive that exceeds its table often does so hundreds of times per second, and hundreds of lines
+//! help no reader. Suppressed overruns are counted in the next line. The service's thread only
 //! sends each event to a channel, so a slow reader of the log does not delay it.
 
 use std::sync::mpsc::RecvTimeoutError;

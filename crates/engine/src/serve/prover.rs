@@ -172,7 +172,7 @@ fn bounds(assessment: &Assessment, exports: &[ExportSpec]) -> Vec<Option<Duratio
     exports.iter().map(bound).collect()
 }
 
-/// Returns the number of best-effort requests that the policy can choose from at once.
+/// Returns the number of best-effort requests that the policy can choose from at the same time.
 fn window_of(workload: &Workload, plan: &Plan) -> u32 {
     let facts = workload.policy.facts();
     if facts.wants_choice {

@@ -16,8 +16,8 @@ use crate::service::{RequestSink, Service, Summary, View};
 /// The number of exports that can be admitted later with a full share of connections and memory.
 const EXPORTS_MORE: usize = 8;
 
-/// The largest number of connections: each takes two slots of the ring, in addition to the disk's
-/// slots.
+/// The largest number of connections of the whole service. Each takes two slots of the ring, in
+/// addition to the disk's slots.
 const CONNECTIONS_MAX: usize = 1_536;
 
 /// The interval between two checks for outstanding requests while the server ends.

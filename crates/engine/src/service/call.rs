@@ -15,11 +15,12 @@ use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use super::offer::ExportId;
 
-/// The largest piece of a blocking call, in requests and in bytes. A piece has at least one
-/// request, and at least the number that a proved contract allows at once. Calls are limited
+/// The largest number of requests in a piece of a blocking call. A piece has at least one request,
+/// and at least the number that a proved contract allows at the same time. Calls are limited
 /// because a client can ask for 4 GiB of zeroes, and the service's thread handles everything that
 /// arrives together in one iteration.
 const PIECE_PARTS: usize = 64;
+/// The largest piece of a blocking call, in bytes.
 const PIECE_BYTES: usize = 8 << 20;
 
 /// The reason why a call failed.

@@ -37,7 +37,8 @@ const DRAIN_MAX: Duration = Duration::from_ms(4_000);
 /// The interval between two checks of the outstanding requests.
 const DRAIN_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 
-/// The service's thread is considered dead if a change exceeds its time limit by more than this.
+/// The longest time by which a change can exceed its time limit before the service's thread is
+/// considered dead.
 const GRACE: Duration = Duration::from_ms(2_000);
 
 /// The longest time of a change, without its proof.
@@ -122,7 +123,7 @@ impl Service {
         self.shared.admit(new)
     }
 
-    /// Returns what [`Self::admit`] would return, and changes nothing.
+    /// Returns the result that [`Self::admit`] would return, and changes nothing.
     ///
     /// # Errors
     /// The same as [`Self::admit`].

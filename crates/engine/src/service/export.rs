@@ -8,12 +8,12 @@
 //! ```
 //!
 //! A blocking call is split into pieces of at most 64 requests and 8 MiB; a piece has at least one
-//! request, and at least the number that the contract allows at once. Each piece starts when the
-//! previous one is complete and the export has room for it (`gate`), so that neither a large call
-//! nor many calls keep the service's thread from serving other clients. A call is not atomic: an
-//! overlapping call of another thread can take effect between two pieces, which NBD also allows.
-//! Each piece keeps the order of overlapping requests, as [`super`] promises. A submitted call does
-//! not wait for room and is handled as a whole; for its cost see [`Export::submit_read`].
+//! request, and at least the number that the contract allows at the same time. Each piece starts
+//! when the previous one is complete and the export has room for it (`gate`), so that neither a
+//! large call nor many calls keep the service's thread from serving other clients. A call is not
+//! atomic: an overlapping call of another thread can take effect between two pieces, which NBD also
+//! allows. Each piece keeps the order of overlapping requests, as [`super`] promises. A submitted
+//! call does not wait for room and is handled as a whole; for its cost see [`Export::submit_read`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ impl Export {
             return Ok(Answered::default());
         }
         let piece_max = self.piece_max();
-        // A contract never allows more than one piece at once.
+        // A contract never allows more than one piece at the same time.
         let is_one = length <= piece_max;
         let none = Answered { is_within_contract: is_one, ..Answered::best() };
         (0..length).step_by(piece_max).try_fold(none, |others, at| {

@@ -30,9 +30,9 @@ pub(super) const PARTS: u64 = 128;
 /// The largest number of an export's bytes in progress.
 pub(super) const BYTES: u64 = 16 << 20;
 
-/// Returns the number of requests that a client within this contract can have outstanding at once,
-/// including those of the period that begins. A server must read this number of requests without
-/// waiting for a reply.
+/// Returns the number of requests that a client within this contract can have outstanding at the
+/// same time, including those of the period that begins. A server must read this number of requests
+/// without waiting for a reply.
 pub fn outstanding_max(contract: &ExportContract) -> u64 {
     let periods = contract.deadline.ns().div_ceil(contract.period.ns()).saturating_add(1);
     periods.saturating_mul(u64::from(contract.requests))

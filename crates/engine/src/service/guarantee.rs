@@ -14,7 +14,7 @@ pub struct Guarantee {
     pub is_degraded: bool,
     /// The instant of the last change, counted from the start of the service.
     pub since: Time,
-    /// How often the guarantee was degraded.
+    /// The number of times that the guarantee was degraded.
     pub degradations: u64,
 }
 

@@ -10,8 +10,8 @@ use tidegate_model::{Outcome, Request, Time};
 
 use super::offer::ExportId;
 
-/// The largest number of ended requests that wait to be logged: those of 1.6 s at 10,000 requests
-/// per second.
+/// The largest number of ended requests, of all exports together, that wait to be logged: those of
+/// 1.6 s at 10,000 requests per second.
 const WAITING_MAX: usize = 1 << 14;
 
 /// A request that has ended, and its export.

@@ -36,7 +36,8 @@ pub struct ServiceStatistics {
     pub overrun_sum: Duration,
     /// The largest overrun.
     pub overrun_max: Duration,
-    /// How often the drive completed nothing for so long that a stall was reported ([`Stall`]).
+    /// The number of times that the drive completed nothing for so long that a stall was reported
+    /// ([`Stall`]).
     pub stalls: u64,
     /// Whether the batch in flight has taken longer than the table allows.
     pub is_overdue: bool,

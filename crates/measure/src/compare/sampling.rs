@@ -39,7 +39,7 @@ use tidegate_stats::float::of as float;
 /// The accepted probability that two profiles of an unchanged device are reported as different.
 const FALSE_ALARM: f64 = 0.01;
 
-/// With fewer stretches than this, the median and the slowest do not determine the spread.
+/// The smallest number of stretches with which the median and the slowest determine the spread.
 const STRETCHES_MIN: u64 = 10;
 
 /// The assumed standard deviation, as a fraction of the median, if only a median is known. Reads of

@@ -20,8 +20,8 @@ use tidegate_model::{CostModel, DriveFile};
 use super::figures::{Figures, Unit};
 use super::sampling::Sampling;
 
-/// Each compared seek distance exceeds the previous one by one part in this number, and by at least
-/// 1.
+/// The divisor of a compared seek distance that gives the step to the next distance; the step is at
+/// least 1.
 const PART: u64 = 4;
 /// Like `PART`, for the points that represent a seek formula.
 const PART_OF_CURVE: u64 = 16;

@@ -16,7 +16,7 @@ use crate::rounds::Grid;
 use crate::subject::TrialResult;
 
 impl Experiment {
-    /// b(i): i requests at random places, given at once to an idle device.
+    /// b(i): i requests at random places, given together to an idle device.
     pub const BATCH: Self = Self::of(&Facts {
         name: "batch",
         scope: Scope::EachKind,
@@ -30,7 +30,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::BATCH`].
+/// The procedure of [`Experiment::BATCH`].
 pub(super) struct Batch;
 
 impl Procedure for Batch {

@@ -55,7 +55,7 @@ pub(super) trait Again: AtPlaces + Sized {
         Round::of_depth(params.depth)
     }
 
-    /// Returns how many requests one trial has on average, roughly.
+    /// Returns the approximate mean number of requests in one trial.
     fn requests(params: &ProfileParams, pace: Pace) -> u64 {
         Self::OF.requests(params, pace)
     }

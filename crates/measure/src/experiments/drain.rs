@@ -6,7 +6,7 @@
 //! the last q requests of a flow are at less favourable places than q random requests. The
 //! experiment therefore begins from several starts.
 //!
-//! Source: RTAS'08, section 3.2 (q sent at once: figure 8); the other starts are our own.
+//! Source: RTAS'08, section 3.2 (q sent together: figure 8); the other starts are our own.
 
 use tidegate_model::drive_file::MeasuredTable;
 
@@ -41,7 +41,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::DRAIN`].
+/// The procedure of [`Experiment::DRAIN`].
 pub(super) struct Drain;
 
 impl Procedure for Drain {

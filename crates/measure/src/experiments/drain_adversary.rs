@@ -48,7 +48,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::DRAIN_ADVERSARY`].
+/// The procedure of [`Experiment::DRAIN_ADVERSARY`].
 pub(super) struct DrainAdversary;
 
 impl Procedure for DrainAdversary {

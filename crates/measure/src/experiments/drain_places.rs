@@ -33,7 +33,7 @@ impl Experiment {
     pub const DRAIN_PLACES: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::DRAIN_PLACES`].
+/// The procedure of [`Experiment::DRAIN_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Drains> = ByPlaces::PROCEDURE;
 
 /// Drains of each number of requests from 1 to the depth. A batch given to an idle drive is a drain

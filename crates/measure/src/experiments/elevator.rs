@@ -33,8 +33,8 @@ const BEGIN: u32 = 2;
 /// The number of requests in a stretch, as a multiple of those outstanding: two sweeps.
 const LENGTH: u32 = 4;
 
-/// One stretch counts as this number of samples of other experiments, because it lasts for whole
-/// sweeps.
+/// The number of samples of other experiments that one stretch stands for, because it lasts for
+/// whole sweeps.
 const SAMPLES_PER_STRETCH: u32 = 500;
 
 impl Experiment {
@@ -52,7 +52,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::ELEVATOR`].
+/// The procedure of [`Experiment::ELEVATOR`].
 pub(super) struct Elevators;
 
 impl Procedure for Elevators {

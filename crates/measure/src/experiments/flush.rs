@@ -64,7 +64,7 @@ pub fn kinds(params: &ProfileParams) -> Vec<Kind> {
     distinct(params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }))
 }
 
-/// See [`Experiment::FLUSH`].
+/// The procedure of [`Experiment::FLUSH`].
 pub(super) struct Flush;
 
 impl Procedure for Flush {

@@ -45,7 +45,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::MIXED`].
+/// The procedure of [`Experiment::MIXED`].
 pub(super) struct Mixed;
 
 impl Procedure for Mixed {

@@ -34,7 +34,7 @@ impl Experiment {
     pub const MIXED_PLACES: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::MIXED_PLACES`].
+/// The procedure of [`Experiment::MIXED_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<MixedAtPlaces> = ByPlaces::PROCEDURE;
 
 /// Adds the times by families of places, and raises the time of each batch to the longest of them.

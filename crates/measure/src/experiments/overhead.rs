@@ -17,7 +17,7 @@ impl Experiment {
     pub const OVERHEAD: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::OVERHEAD`].
+/// The procedure of [`Experiment::OVERHEAD`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::OVERHEAD_READS, make };
 
 fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {

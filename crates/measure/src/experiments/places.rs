@@ -32,7 +32,7 @@ impl Experiment {
     pub const PLACES: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::PLACES`].
+/// The procedure of [`Experiment::PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Batches> = ByPlaces::PROCEDURE;
 
 /// Batches of each size from 1 to the depth.

@@ -63,7 +63,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::PREDICTION`].
+/// The procedure of [`Experiment::PREDICTION`].
 pub(super) struct Prediction;
 
 impl Procedure for Prediction {

@@ -42,7 +42,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::PRIORITY`].
+/// The procedure of [`Experiment::PRIORITY`].
 pub(super) struct Priority;
 
 impl Procedure for Priority {
@@ -90,8 +90,8 @@ pub(super) fn served(
     draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
 ) -> TrialResult<Duration> {
     flow.recede_to(depth - q)?;
-    // Several requests can have completed at once, so fill up the device before the high-priority
-    // requests.
+    // Several requests can have completed at the same time, so fill up the device before the
+    // high-priority requests.
     flow.fill(depth - q, &mut *draw)?;
     let begun = flow.now();
     let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, &mut *draw)?.to_vec();

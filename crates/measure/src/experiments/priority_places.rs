@@ -31,7 +31,7 @@ impl Experiment {
     pub const PRIORITY_PLACES: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::PRIORITY_PLACES`].
+/// The procedure of [`Experiment::PRIORITY_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<AmongOthers> = ByPlaces::PROCEDURE;
 
 /// Requests with priority on a device that requests without priority keep full.

@@ -16,7 +16,7 @@ impl Experiment {
     pub const ROTATION: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::ROTATION`].
+/// The procedure of [`Experiment::ROTATION`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::ROTATION_READS, make };
 
 fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {

@@ -17,7 +17,7 @@ impl Experiment {
     pub const SEEK_CURVE: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::SEEK_CURVE`].
+/// The procedure of [`Experiment::SEEK_CURVE`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::SEEK_CURVE_READS, make };
 
 fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {

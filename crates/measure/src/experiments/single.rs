@@ -20,7 +20,7 @@ use crate::procedure::Procedure;
 use crate::rounds::{Grid, Rounds, Trial};
 use crate::subject::{Probe, Subject, TrialResult};
 
-/// The number of slow places that are recorded.
+/// The maximum number of slow places that are recorded.
 const SLOW_MAX: usize = 10;
 
 /// The number of times that each slow place is tried again.
@@ -41,7 +41,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::SINGLE`].
+/// The procedure of [`Experiment::SINGLE`].
 pub(super) struct Single;
 
 impl Procedure for Single {

@@ -23,7 +23,7 @@ use crate::subject::{Probe, TrialResult};
 use crate::table;
 use crate::warning::{Skip, Warning};
 
-/// A request that has waited this long counts as starved without end: drives that limit the wait do
+/// The shortest wait of a request that counts as starved without end. Drives that limit the wait do
 /// so at 1.5 to 4 s.
 const ENDLESS: Duration = Duration::from_ms(20_000);
 
@@ -42,7 +42,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::STARVATION`].
+/// The procedure of [`Experiment::STARVATION`].
 pub(super) struct Starvation;
 
 impl Procedure for Starvation {
@@ -97,7 +97,7 @@ tidegate_model::listed! {
     pub(crate) enum Others {
         /// At random places.
         Random,
-        /// One after another, so that the drive reads ahead.
+        /// Each directly after the previous one, so that the drive reads ahead.
         Sequential,
     }
 }

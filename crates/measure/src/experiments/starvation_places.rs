@@ -40,7 +40,7 @@ impl Experiment {
     pub const STARVATION_PLACES: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::STARVATION_PLACES`].
+/// The procedure of [`Experiment::STARVATION_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Starved> = ByPlaces::PROCEDURE;
 
 /// One request, and others that keep the drive from serving it. The first chosen place is the place

@@ -40,7 +40,7 @@ impl Experiment {
     pub const STRIPE: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::STRIPE`].
+/// The procedure of [`Experiment::STRIPE`].
 pub(super) struct Stripe;
 
 impl Procedure for Stripe {

@@ -34,7 +34,7 @@ const STRETCH_DEPTHS: u32 = 4;
 /// Sequential flows are in the first and the last tenth of a device.
 const TENTH: usize = 10;
 
-/// One stretch counts as this number of samples of other experiments, because it takes long.
+/// The number of samples of other experiments that one stretch stands for, because it takes long.
 const SAMPLES_PER_STRETCH: u32 = 50;
 
 impl Experiment {
@@ -52,7 +52,7 @@ impl Experiment {
     });
 }
 
-/// See [`Experiment::THROUGHPUT`].
+/// The procedure of [`Experiment::THROUGHPUT`].
 pub(super) struct Flows;
 
 impl Procedure for Flows {

@@ -16,7 +16,7 @@ impl Experiment {
     pub const ZONES: Self = Self::of(&FACTS);
 }
 
-/// See [`Experiment::ZONES`].
+/// The procedure of [`Experiment::ZONES`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::ZONES_READS, make };
 
 fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {

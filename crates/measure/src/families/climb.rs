@@ -14,7 +14,7 @@ use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::Duration;
 
-/// A search begins again after this many steps in a row without a longer time.
+/// The number of steps in a row without a longer time after which a search begins again.
 const STALE: u32 = 120;
 
 /// The choice of places for one trial.

@@ -18,7 +18,7 @@ const STARTS: u32 = 3;
 /// The starting block is in the first 5/8 of its track. After a block further back, a drive that
 /// reads ahead could be on the next track before it has processed the next command.
 const STARTS_PART: (u64, u64) = (5, 8);
-/// A bisection has failed if it leaves a range larger than this part of a turn.
+/// The largest range, as a part of a turn, that a successful bisection can leave.
 const UNSURE: f64 = 0.01;
 
 /// The range of a shortest time, in nanoseconds.

@@ -132,7 +132,8 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
     Some((found, cylinder))
 }
 
-/// Returns where the spares are, and the number of cylinders of a range.
+/// Returns the places of the spares, and the number of cylinders in a range; `None` if a drive file
+/// cannot state them.
 fn sparing(tracks: &TracksSeen) -> Option<(Sparing, Option<u32>)> {
     let range = tracks.range_cylinders;
     Some(match tracks.spares_every {

@@ -27,7 +27,7 @@ const APART_MIN: Duration = Duration::from_us(50);
 /// The largest accepted difference of rates, in per cent. A stretch of 32 random reads varies by
 /// about 8 %.
 const RATES_PERCENT_MAX: u64 = 15;
-/// Rates of fewer measured stretches than this are not compared.
+/// The smallest number of measured stretches with which rates are compared.
 const STRETCHES_MIN: u64 = 10;
 /// The number of samples for the simulated rates, which gives 40 stretches.
 const SAMPLES: u32 = 2_000;

@@ -11,22 +11,24 @@ use super::number::{float, whole};
 use super::probing::Seen;
 use super::tracks::Survey;
 
-/// The lead in votes that decides for one of two numbers, and the maximum number of pairs.
+/// The lead in votes that decides for one of two numbers.
 const LEAD: i32 = 3;
+/// The maximum number of pairs.
 const PAIRS: u64 = 16;
-/// The distance between the two blocks of a pair, and between two pairs, in hundredths of a track.
+/// The distance between the two blocks of a pair, in hundredths of a track.
 const APART: u64 = 33;
+/// The distance between two pairs, in hundredths of a track.
 const NEXT: u64 = 37;
-/// The largest relative difference between pairs that agree, and the smallest number of pairs that
-/// must agree.
+/// The largest relative difference between pairs that agree.
 const ALIKE: f64 = 0.002;
+/// The smallest number of pairs that must agree.
 const ALIKE_MIN: usize = 5;
 /// The accepted number of passing sectors, as a multiple of those that hold data.
 const RANGE: std::ops::Range<f64> = 0.99..1.07;
 
 impl Survey<'_, '_> {
-    /// Returns how many sectors pass in a turn just below a place, where a track has about `length`
-    /// sectors; `None` if the pairs do not agree.
+    /// Returns the number of sectors that pass in a turn just below a place, where a track has
+    /// about `length` sectors; `None` if the pairs do not agree.
     pub(super) fn passing(&mut self, at: u64, length: u64) -> Seen<Option<f64>> {
         let mut seen = Vec::new();
         for pair in 0..PAIRS {
@@ -59,8 +61,9 @@ impl Survey<'_, '_> {
         Ok(None)
     }
 
-    /// Returns how many sectors pass in a turn according to the `pair`-th pair of blocks below a
-    /// place. Each further pair is lower, because blocks behind one that was read can be in memory.
+    /// Returns the number of sectors that pass in a turn according to the `pair`-th pair of blocks
+    /// below a place. Each further pair is lower, because blocks behind one that was read can be in
+    /// memory.
     fn pair(&mut self, at: u64, length: u64, pair: u64) -> Seen<Option<f64>> {
         let apart = self.probing.at_least(length * APART / 100);
         let at = at.min(self.probing.sectors() - self.probing.block());

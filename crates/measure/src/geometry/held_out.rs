@@ -23,21 +23,23 @@ use super::tracks::{Survey, Track};
 
 /// The number of places.
 const PLACES: usize = 12;
-/// The number of places from which reads go to the tracks that follow, and the number of such
-/// tracks.
+/// The number of places from which reads go to the tracks that follow.
 const NEAR_PLACES: usize = 4;
+/// The number of tracks that follow such a place and are read from it.
 const NEAR: usize = 24;
-/// The accepted error of a predicted time is the sum of three amounts: this part of the movement,
-/// the time of `BLOCKS` blocks, and `NOISE` times the noise.
+/// The movement's share of the accepted error of a predicted time. The accepted error is the sum of
+/// this share of the movement, the time of `BLOCKS` blocks, and `NOISE` times the noise.
 const OFF: f64 = 0.01;
+/// The number of blocks whose time is part of the accepted error.
 const BLOCKS: f64 = 2.0;
+/// The multiple of the noise that is part of the accepted error.
 const NOISE: f64 = 8.0;
 /// The number of attempts at a read whose completion is implausible or contradicts the prediction.
 const TRIES: u32 = 4;
-/// The accepted number of wrong predictions, counted separately for tracks that follow and for
-/// distant places: a drive may have remapped a track.
+/// The maximum number of wrong predictions, counted separately for tracks that follow and for
+/// distant places. It is above 0 because a drive may have remapped a track.
 const WRONG_MAX: u32 = 1;
-/// At most one prediction in this number may be unclear.
+/// The divisor of the number of predictions that gives the largest number of unclear ones.
 const UNCLEAR: u32 = 8;
 
 /// The results of predicting times and then measuring them.

@@ -25,9 +25,9 @@ const TRACKS_MIN: usize = 24;
 const PASSES: [u64; 2] = [3, 19];
 /// The number of attempts to find a track of the first zone.
 const TRIES: u32 = 4;
-/// Skews that differ by less than this part of a turn are the same.
+/// The difference, as a part of a turn, below which two skews count as the same.
 const ALIKE: f64 = 0.002;
-/// Skews are also the same if they differ by less than this multiple of the noise.
+/// The difference, as a multiple of the noise, below which two skews also count as the same.
 const LATE: f64 = 2.0;
 
 /// The order and the skews of tracks.

@@ -24,9 +24,9 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 
 /// The number of places at which the overhead is measured.
 const PLACES: u64 = 5;
-/// The number of bisections at each place.
+/// The number of bisections for each place.
 const REPEATS: usize = 3;
-/// The number of reads from the drive's memory at each place, for each of two sizes.
+/// The number of reads from the drive's memory for each place and each of two sizes.
 const HITS: usize = 5;
 /// The size of the larger reads, in sectors.
 const LARGE: u64 = 128;

@@ -14,18 +14,19 @@ use std::cmp::{Ordering, Reverse};
 
 use super::number::median;
 
-/// A rule is accepted if it is wrong in at most one step in this number.
+/// The divisor of the number of steps that gives the largest number of wrong steps of an accepted
+/// rule.
 const WRONG: usize = 20;
 /// The minimum number of times that a rule must repeat.
 const REPEATED: usize = 2;
 /// The largest number of surfaces.
 pub(super) const SURFACES_MAX: usize = 32;
-/// The number of tracks in the largest group that is considered.
+/// The largest number of tracks in a group that is considered.
 const GROUP_MAX: usize = 256;
 /// The largest number of sectors by which slips shorten a track. So few spares can be told from
 /// slips only if many tracks have them.
 const SLIPPED: u64 = 2;
-/// Slips shorten fewer than one track in this number.
+/// The divisor of the number of tracks that gives the limit of tracks that slips shorten.
 const FEW: usize = 16;
 
 /// A step from one track to the next.

@@ -32,13 +32,13 @@ impl Platter {
         (float(at.ns()) - self.late).rem_euclid(self.turn)
     }
 
-    /// Returns how far the platter turns from `from` until `angle`: less than one turn.
+    /// Returns the angle by which the platter turns from `from` to `angle`: less than one turn.
     pub(super) fn after(&self, angle: f64, from: f64) -> f64 {
         (angle - from).rem_euclid(self.turn)
     }
 
-    /// Returns how far `angle` is ahead of `from`, the shorter way round: at most half a turn, and
-    /// negative if it is behind.
+    /// Returns the angle by which `angle` is ahead of `from`, the shorter way round: at most half a
+    /// turn, and negative if `angle` is behind.
     pub(super) fn beyond(&self, angle: f64, from: f64) -> f64 {
         let after = self.after(angle, from);
         if after > self.turn / 2.0 { after - self.turn } else { after }

@@ -15,7 +15,7 @@ use tidegate_model::{Bytes, Lba, Op, Tag, Time};
 use super::number::float;
 use crate::subject::{Probe, Subject, SubjectError};
 
-/// The places of this number of most recent requests may still be in the drive's memory.
+/// The number of most recent requests whose places can still be in the drive's memory.
 const RECENT: usize = 128;
 
 /// The number of sectors, from the beginning of a read, that the drive may have read ahead.
@@ -78,7 +78,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Returns how long the read took, in nanoseconds.
+    /// Returns the time that the read took, in nanoseconds.
     pub(super) fn service(self) -> f64 {
         float(self.done.since(self.sent).ns())
     }

@@ -54,7 +54,7 @@ impl QueueSeen {
 /// Simulates `disk` with each order and returns the orders, the nearest to `measured` first; `None`
 /// if the table has no medians or only batches of one request.
 ///
-/// It compares batches of 2, 4, 8 .. requests at random places.
+/// The search compares batches of 2, 4, 8 .. requests at random places.
 ///
 /// # Assumptions
 /// `disk` reads like the measured one, apart from the order. If the second order is as near as the

@@ -122,7 +122,7 @@ pub enum NoRotation {
 struct Place {
     /// The block of the last read backwards.
     at: u64,
-    /// When that read completed.
+    /// The instant at which that read completed.
     done: Time,
     /// The times of a turn and of a sector, in nanoseconds, as derived from the steps.
     turn: f64,

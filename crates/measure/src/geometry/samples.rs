@@ -12,7 +12,7 @@ const BESIDE: u64 = 7;
 /// If two numbers of sectors differ by at most this part (1/64), one may belong to a short track of
 /// the same zone.
 pub(super) const CLOSE: u64 = 64;
-/// Two numbers of sectors that pass in a turn count as equal if they differ by less than this part.
+/// The relative difference below which two numbers of sectors per turn count as equal.
 const PASSING_ALIKE: f64 = 0.001;
 
 /// A place, and the number of sectors of the tracks there.

@@ -12,7 +12,7 @@ use super::tracks::{Survey, Track};
 use super::walk::Walk;
 use super::zones::ZoneSeen;
 
-/// If each track has spares, they are less than this part (1/16) of its sectors.
+/// The largest share (1/16) of a track's sectors that can be spares, if each track has spares.
 const SPARED: u64 = 16;
 /// The number of places that are tried in a zone.
 const TRIES: u64 = 6;
@@ -95,8 +95,8 @@ fn of_each_track(survey: &mut Survey<'_, '_>, track: &Track) -> Result<Option<(u
     Ok(spares.and_then(|it| u32::try_from(it).ok()).map(|it| (it, false)))
 }
 
-/// Returns how many sectors a group of tracks leaves out, and whether later groups begin as
-/// predicted. `None` if the zone ends too early, or no track is short. Spares can be more than a
+/// Returns the number of sectors that a group of tracks leaves out, and whether later groups begin
+/// as predicted. `None` if the zone ends too early, or no track is short. Spares can be more than a
 /// track, so the data from one short track to the next is counted.
 fn of_group(
     survey: &mut Survey<'_, '_>,

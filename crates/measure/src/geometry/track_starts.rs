@@ -7,7 +7,7 @@
 //! slightly shorter, because spare sectors end a cylinder or sectors were slipped; there the search
 //! starts again.
 
-/// A known length is accepted if the uncertainty is at most this part (1/100) of it.
+/// The largest accepted uncertainty of a known length, as a part (1/100) of the length.
 const CLOSE: u64 = 100;
 
 /// A track can be shorter than others by this part (1/64) of its length.
@@ -71,8 +71,8 @@ impl TrackStarts {
         Some((top, bottom.min(top)))
     }
 
-    /// Returns where the lowest track begins; `None` if tracks of equal length cannot begin at
-    /// these places.
+    /// Returns the first sector of the lowest track; `None` if tracks of equal length cannot begin
+    /// at these places.
     pub(super) fn begin(&self) -> Option<u64> {
         if self.least > self.most {
             return None;

@@ -24,17 +24,21 @@ use super::track_starts::{Edge, TrackStarts};
 
 /// The distance in sectors between the first two blocks of a line.
 const FIRST: u64 = 16;
-/// A block can miss its line by this part of a turn, or by `TOLERANCE_OF_LATE` times the largest
-/// lateness of a completion if that is less. On a quiet host, this is less than any skew.
+/// The largest accepted distance of a block from its line, as a part of a turn. If
+/// `TOLERANCE_OF_LATE` times the largest lateness of a completion is less, that is the limit. On a
+/// quiet host, this limit is less than any skew.
 const TOLERANCE: f64 = 0.05;
+/// The largest accepted distance of a block from its line, as a multiple of the largest lateness of
+/// a completion.
 const TOLERANCE_OF_LATE: f64 = 4.0;
-/// Few completions are later than this multiple of the noise. The result is limited to the range
-/// `LATE`, in turns.
+/// The assumed largest lateness of a completion, as a multiple of the noise; few completions are
+/// later.
 const NOISE: f64 = 8.0;
+/// The range, in turns, to which the assumed largest lateness is limited.
 const LATE: std::ops::Range<f64> = 0.004..0.1;
-/// The host counts as noisy if the noise exceeds this part of a turn.
+/// The part of a turn that the noise must exceed for the host to count as noisy.
 const NOISY: f64 = 0.0003;
-/// A line is long enough when it covers this part of a turn.
+/// The part of a turn that a line must cover to be long enough.
 const REACH: f64 = 0.45;
 /// The search goes down to a track's beginning in steps of this part (1/8) of a track.
 const PARTS: u64 = 8;
@@ -56,9 +60,9 @@ const SECTORS_MAX: u64 = 1 << 16;
 /// A track.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Track {
-    /// Its first sector.
+    /// The track's first sector.
     pub(super) begin: u64,
-    /// The number of its sectors.
+    /// The number of the track's sectors.
     pub(super) sectors: u64,
     /// The angle at which the first block ends.
     pub(super) angle: f64,
@@ -80,7 +84,7 @@ impl Track {
 pub(super) struct Survey<'b, 'a> {
     pub(super) probing: &'b mut Probing<'a>,
     pub(super) platter: Platter,
-    /// A completion that is later than this, in nanoseconds, does not belong to the expected block.
+    /// The largest lateness, in nanoseconds, of a completion that belongs to the expected block.
     pub(super) late_max: f64,
     /// A block that misses its line by more than this, in nanoseconds, is on another track.
     pub(super) off_max: f64,

@@ -16,9 +16,9 @@ const PLACES: u64 = 5;
 /// A track of a walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Walked {
-    /// Its first sector.
+    /// The track's first sector.
     pub(super) begin: u64,
-    /// The number of sectors by which it is shorter than others.
+    /// The number of sectors by which the track is shorter than others.
     pub(super) short: u64,
     /// The angle that sector 0 would have on the track's line.
     line: f64,
@@ -111,8 +111,8 @@ impl Walk {
         Ok(true)
     }
 
-    /// Returns where the next track begins if the last one is as short as the most recent short
-    /// track; `None` otherwise.
+    /// Returns the first sector of the next track if the last track is as short as the most recent
+    /// short track; `None` otherwise.
     fn like_before(&self, survey: &mut Survey<'_, '_>, next: u64) -> Result<Option<u64>, Lost> {
         let block = survey.probing.block();
         let next = next - self.short;

@@ -28,8 +28,8 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 16_000, most: 48_000 };
 const INTERVALS: u64 = 48;
 /// On a noisy host, a boundary is located only to within this part (1/8,192) of the target.
 const EXACT: u64 = 8_192;
-/// On a noisy host, an error is grave if the two places are farther apart than this part (1/256) of
-/// the target.
+/// The distance of two places, as a part (1/256) of the target, above which an error is grave on a
+/// noisy host.
 const GRAVE: u64 = 256;
 /// The number of additional places that are tried if a zone's places disagree.
 const MORE: u64 = 4;
@@ -208,7 +208,7 @@ fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Samp
 }
 
 impl ZoneMap {
-    /// Returns where each zone ends.
+    /// Returns the end of each zone: the first sector after it.
     pub(super) fn ends(&self) -> impl Iterator<Item = u64> {
         self.zone.iter().skip(1).map(|zone| zone.start).chain([self.sectors])
     }

@@ -53,7 +53,7 @@ pub enum OutputFault {
 }
 
 impl OutputFault {
-    /// Returns what to do.
+    /// Returns an instruction for the user that removes the fault.
     pub fn help(&self) -> String {
         let help = match self {
             Self::Target(..) => "name another file for the result",

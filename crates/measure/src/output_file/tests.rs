@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: no drive file is lost, whether it exists before, appears during the measurement, or is
-//! extended by two processes at once. Method: real files in a temporary folder.
+//! extended by two processes at the same time. Method: real files in a temporary folder.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -38,7 +38,8 @@ fn hidden_depth(facts: &DeviceFacts, depth: u32) -> Option<Warning> {
     (accepted < depth).then_some(Warning::DepthHidden { depth, accepted })
 }
 
-/// Returns how many requests can reach the device at once; `None` if the kernel does not report it.
+/// Returns the largest number of requests that can reach the device at the same time; `None` if the
+/// kernel does not report it.
 pub(crate) fn accepted(facts: &DeviceFacts) -> Option<u32> {
     [facts.queue_depth, facts.requests_max].into_iter().flatten().filter(|&count| count > 0).min()
 }

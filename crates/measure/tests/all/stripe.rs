@@ -90,7 +90,8 @@ fn drive_file(variant: &Variant) -> DriveFile {
     file
 }
 
-/// Returns the results of `stripe` with this number of samples and at most 8 requests at once.
+/// Returns the results of `stripe` with this number of samples and at most 8 requests at the same
+/// time.
 fn found(file: &DriveFile, samples: u32) -> Stripe {
     let kind = |op| Kind { op, size: Bytes::new(READ) };
     let params = ProfileParams {

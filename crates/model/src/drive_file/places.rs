@@ -23,7 +23,7 @@ names! {
         Clusters => "clusters",
         /// One track and its neighbours.
         Track => "track",
-        /// One place after another.
+        /// Each place directly after the previous one.
         Sequential => "sequential",
         /// A search for the longest time chose the places, their order and the starting position of
         /// the heads.
@@ -42,7 +42,7 @@ names! {
 pub struct FamilyTimes {
     /// The family of places.
     pub places: PlaceFamily,
-    /// Number of samples of each entry.
+    /// Number of samples per table entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
     /// Whether the family was measured only in a pilot, which found its times far below another

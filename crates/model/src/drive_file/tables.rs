@@ -14,7 +14,7 @@ use crate::quantity::Quantity;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
-/// Measured times of 1, 2, .. n requests at once, for one operation and size.
+/// Measured times of 1, 2, .. n requests at the same time, for one operation and size.
 ///
 /// # Shape
 /// Entry `i - 1` of every list holds for i requests. A list of quantiles is as long as `ns_max`, or

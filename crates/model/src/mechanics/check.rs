@@ -4,13 +4,17 @@
 
 use super::{Cache, Faults, Mechanics, MechanicsError, ReadAhead, WriteBack};
 
-/// One minute: no part of serving a request takes longer.
+/// The longest time of any part of serving a request, in nanoseconds: one minute.
 const TIME_NS_MAX: u64 = 60_000_000_000;
-/// Ten milliseconds for one sector.
+/// The longest time of a sector, in picoseconds: ten milliseconds.
 const SECTOR_PS_MAX: u64 = 10_000_000_000;
+/// The largest number of revolutions per minute.
 const RPM_MAX: u32 = 1_000_000;
+/// The largest number of cache segments.
 const SEGMENTS_MAX: u32 = 65_536;
+/// The largest number of retries of a faulty access.
 const RETRIES_MAX: u32 = 1_000;
+/// The largest probability or share, in parts per million.
 const MILLION: u32 = 1_000_000;
 
 impl Mechanics {

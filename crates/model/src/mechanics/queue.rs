@@ -60,7 +60,7 @@ pub enum Scheduler {
     /// HPL-CSP-91-7, 1991.
     SatfAging,
     /// The nearest request first; then `scan` in that direction until the queue is empty. An idle
-    /// drive serves a batch sent at once in two sweeps.
+    /// drive serves a batch that is sent as a whole in two sweeps.
     ///
     /// # Source
     /// Dissertation 7.4.1: the order that equation 7.4.1.6 assumes.

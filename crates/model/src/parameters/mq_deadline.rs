@@ -10,7 +10,7 @@ use crate::units::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MqDeadlineParameters {
-    /// The most requests on the device at once. `None`, the default: the analysis chooses.
+    /// The most requests on the device at the same time. `None`, the default: the analysis chooses.
     pub queue_depth: Option<NonZeroU32>,
     /// The most requests that the scheduler and the device hold together. `None`, the default: as
     /// many as the workload needs.

@@ -21,7 +21,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The largest request that a store gets at once.
+    /// The largest request that a store gets in one call.
     pub const REQUEST_MAX: Bytes = Bytes::from_kib(256 << 10);
 
     /// Checks that a store can carry out requests of this size: whole blocks, and at most

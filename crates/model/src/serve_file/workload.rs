@@ -11,7 +11,8 @@ use crate::task::{BestEffort, Class, Intensity, Op, Task};
 use crate::units::Bytes;
 use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
 
-/// The number of best-effort requests that a proof assumes to be always outstanding.
+/// The number of best-effort requests that a proof assumes to be always outstanding, for each
+/// export and operation.
 const OUTSTANDING: u32 = 64;
 
 /// The entry index of phantom tasks, which exist only so that a proof covers both operations.

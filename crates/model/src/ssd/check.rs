@@ -26,13 +26,15 @@ impl SsdError {
 
 /// The largest count: no drive has more, and products of larger counts would overflow.
 const COUNT_MAX: u32 = 1 << 16;
-/// One second: a die's operation that takes longer is stated in another unit.
+/// The longest time of a die's operation, in nanoseconds: one second. A larger number is probably
+/// in another unit.
 const TIME_NS_MAX: u64 = 1_000_000_000;
-/// One terabyte per second.
+/// The highest rate, in bytes per second: one terabyte per second.
 const RATE_MAX: u64 = 1_000_000_000_000;
-/// One gibibyte: the simulator needs memory for each unit in the cache.
+/// The largest cache, in bytes: one gibibyte. The simulator needs memory for each unit in the
+/// cache.
 const CACHE_BYTES_MAX: u64 = 1 << 30;
-/// Units of flash: their tables take 9 bytes each, 75 MB in total.
+/// The maximum number of units of flash. Their tables take 9 bytes each, 75 MB in total.
 const UNITS_MAX: u128 = 1 << 23;
 
 impl Ssd {

@@ -150,8 +150,8 @@ impl WorkloadFile {
         Some(costs.clone())
     }
 
-    /// Returns how long the drive typically takes, if all sources have requests of one kind at
-    /// random places.
+    /// Returns the typical times of the drive; `None` unless all sources have requests of one kind
+    /// at random places.
     fn typical_times(&self, drive: &DriveFile) -> Option<TypicalTimes> {
         let is_random = |place: Place| match place {
             Place::Random => true,

@@ -5,7 +5,7 @@
 //! other. If one contract is a case of another, the drive was observed to take the longer of the
 //! two times, so the wider contract is raised to it:
 //!
-//! - q requests sent at once to an idle device are one way to have q requests in flight just after
+//! - q requests sent together to an idle device are one way to have q requests in flight just after
 //!   a dispatch: drain(q) >= b(q).
 //! - q requests with priority complete within priority(q) for *any other requests* on the device,
 //!   including none: priority(q) >= b(q).

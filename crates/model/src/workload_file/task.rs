@@ -235,7 +235,7 @@ pub(super) fn read_lifetime(
     Ok((start, Some(stop)))
 }
 
-/// Reads the maximum number of jobs of a task that may be in progress at once.
+/// Reads the maximum number of jobs of a task that may be in progress at the same time.
 fn read_outstanding(outstanding: Option<&Spanned<u32>>) -> Result<Option<u32>, FileError> {
     match outstanding {
         Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(

@@ -96,7 +96,7 @@ fn the_envelope_covers_every_entry_and_not_more_than_it_must() {
     }
 }
 
-/// By hand: A = 10 covers 10 + 3 n and 10 + 7 n exactly.
+/// Computed by hand: A = 10 covers 10 + 3 n and 10 + 7 n exactly.
 #[test]
 fn affine_tables_with_a_common_start_are_covered_without_excess() {
     let line = |slope: u64| (1..=5).map(|n| 10 + slope * n).collect::<Vec<u64>>();

@@ -48,7 +48,7 @@ impl<Q: PlacedQueue> OneAtATime<Q> {
         &mut self.best_effort
     }
 
-    /// See [`crate::Policy::observe`].
+    /// Handles an event, as [`crate::Policy::observe`] describes.
     pub(crate) fn observe(&mut self, event: Event) -> Result<(), Full> {
         match event {
             Event::Release(request) if request.class == Class::BestEffort => {
@@ -73,7 +73,7 @@ impl<Q: PlacedQueue> OneAtATime<Q> {
         Ok(())
     }
 
-    /// See [`crate::Policy::decide`].
+    /// Returns the next decision, as [`crate::Policy::decide`] describes.
     pub(crate) fn decide(&mut self) -> Decision {
         if self.is_busy {
             return Decision::AwaitEvent;

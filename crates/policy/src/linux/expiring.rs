@@ -22,8 +22,8 @@ use crate::in_flight::InFlight;
 const EXPIRE: [Duration; 2] = [Duration::from_ms(500), Duration::from_ms(5_000)];
 /// The kernel's `fifo_batch`: the largest number of requests in a batch.
 const BATCH_MAX: u32 = 16;
-/// The kernel's `writes_starved`: how often in a row a batch of reads is preferred to waiting
-/// writes.
+/// The kernel's `writes_starved`: the maximum number of read batches in a row that are preferred to
+/// waiting writes.
 const WRITES_STARVED_MAX: u32 = 2;
 
 const READ: usize = 0;

@@ -32,7 +32,7 @@ use tidegate_model::{Duration, TaskIndex, Time};
 /// The largest number of sources observed at the same time; a new one replaces the one that has
 /// been silent longest.
 const SOURCES_MAX: usize = 64;
-/// N: the number of regular gaps that make a source a stream.
+/// N: the smallest number of regular gaps that make a source a stream.
 const REGULAR_MIN: u32 = 8;
 /// A new gap has the weight 1 / `WEIGHT` in the average.
 const WEIGHT: u64 = 8;

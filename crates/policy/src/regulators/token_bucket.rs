@@ -28,14 +28,17 @@ use super::reserve;
 use super::traced::{Trace, Traces};
 use crate::{Decision, Event, Full, NoticeKind, Policy};
 
-/// The lanes, in the order in which they pass requests when several have tokens.
+/// The lane of interactive requests. When several lanes have tokens, they pass requests in the
+/// order of these numbers.
 const INTERACTIVE: usize = 0;
+/// The lane of best effort.
 const BEST_EFFORT: usize = 1;
+/// The lane of best-effort writes, if these have a rate of their own.
 const WRITES: usize = 2;
 
-/// The number of growth steps that are applied one by one after a long silence. All further steps
-/// are applied together at the end of the silence: until then the bucket fills at the lower rate,
-/// which never gives best effort too much.
+/// The maximum number of growth steps that are applied one by one after a long silence. All further
+/// steps are applied together at the end of the silence: until then the bucket fills at the lower
+/// rate, which never gives best effort too much.
 const STEPS_MAX: u32 = 64;
 
 /// Shapes best effort before it reaches another policy; see the module documentation.

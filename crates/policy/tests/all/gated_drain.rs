@@ -86,8 +86,9 @@ fn a_second_task_joins_only_if_the_first_can_bear_it() {
     }
 }
 
-/// Goal: of two waiting units the first joins alone if both would be too late for the unit on the
-/// drive. Method: drain(2) = 34 ends at 35, before the deadline at 40, and drain(3) = 45 does not.
+/// Goal: of two waiting units only the first joins, if adding both would make the unit on the drive
+/// miss its deadline. Method: from 1 ms, drain(2) = 34 ms ends at 35 ms, before the deadline at 40
+/// ms; drain(3) = 45 ms would end at 46 ms.
 #[test]
 fn first_of_two_waiting_units_joins_alone() {
     play(

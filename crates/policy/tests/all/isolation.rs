@@ -77,7 +77,7 @@ fn flood_of_one_task_holds_up_no_other() {
 }
 
 /// Goal: requests of several tasks reach the policy in the order of eligibility. Method: the tokens
-/// of the younger task return first; a late host sees both at once.
+/// of the younger task return first; a late host sees both at the same time.
 #[test]
 fn requests_become_known_in_the_order_of_eligibility() {
     play(

@@ -237,9 +237,9 @@ fn bfq_strict_shares_by_weight() {
     assert!((760..=840).contains(&interactive), "{interactive} to {best_effort}");
 }
 
-/// Goal: a plan that changes the kernel's settings takes effect at once. Method: real time waits
-/// outside the scheduler, which holds one request, behind best effort; and best effort ages after
-/// 1 ms.
+/// Goal: a plan that changes the kernel's settings takes effect immediately. Method: real time
+/// waits outside the scheduler, which holds one request, behind best effort; and best effort ages
+/// after 1 ms.
 #[test]
 fn mq_deadline_tuned_takes_the_settings_of_a_new_plan() {
     const NEVER: u64 = 1_000_000;

@@ -18,7 +18,7 @@ pub struct AttachReport {
     pub drive: String,
     /// The drive's size.
     pub size_bytes: u64,
-    /// The largest number of requests that the drive accepts at once.
+    /// The largest number of requests that the drive accepts at the same time.
     pub depth: u32,
     /// The file that keeps the data; `None` if the data is in memory.
     pub store: Option<String>,

@@ -11,8 +11,9 @@ use crate::plot::axis::{Axis, Unit};
 
 /// The unit milliseconds; values are in nanoseconds.
 const MS: Unit = ("ms", 1_000_000);
-/// The units gigabytes and megabytes, decimal as on disk labels; values are in bytes.
+/// The unit gigabyte, decimal as on disk labels; values are in bytes.
 const GB: Unit = ("GB", 1_000_000_000);
+/// The unit megabyte, decimal too.
 const MB: Unit = ("MB", 1_000_000);
 
 /// Returns all charts of a drive: those of its mechanics, or else those of its tables.

@@ -24,14 +24,14 @@ pub struct MakeReport<'a> {
     file: &'a DriveFile,
 }
 
-/// The first and last longest times in a table.
+/// The first and the last entry of a table of longest times.
 #[derive(Serialize)]
 struct MadeTable {
     op: &'static str,
     size_bytes: u64,
-    /// The time of one request.
+    /// The longest time of one request.
     first_ns_max: u64,
-    /// The time of the largest number of requests that the drive accepts.
+    /// The longest time of the largest number of requests that the drive accepts at the same time.
     last_ns_max: u64,
 }
 

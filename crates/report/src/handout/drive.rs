@@ -37,7 +37,8 @@ pub(super) fn section(sheet: &mut impl Sheet, drive: &DriveTables, made: Option<
     sheet.charts(&figures);
 }
 
-/// Returns how long before the result the drive was measured; `None` if either time is unknown.
+/// Returns the time from the drive's measurement to the result, as text; `None` if either date is
+/// unknown.
 fn age(when: &str, made: Option<&str>) -> Option<String> {
     const DAY: u64 = 24 * 60 * 60;
     let [when, made] = [when, made?].map(|text| humantime::parse_rfc3339_weak(text).ok());

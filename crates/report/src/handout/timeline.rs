@@ -8,10 +8,11 @@ use super::ms;
 use crate::plot::Axis;
 use crate::result::{BusyIntervalRecord, SourceRecord, Ways};
 
-/// The width of the chart and the height of a row in pixels, and the largest number of letters of a
-/// name.
+/// The width of the chart, in pixels.
 const WIDTH: u64 = 1_040;
+/// The height of a row, in pixels.
 const ROW: u64 = 14;
+/// The largest number of characters in a name.
 const LETTERS: usize = 22;
 
 /// Draws when the requests of each source waited and were served.

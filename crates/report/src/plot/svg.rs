@@ -7,15 +7,20 @@ use super::axis::Axis;
 use super::{Chart, Curve, layer};
 use crate::xml::escaped;
 
-/// The width of the picture, and the height of its heading, in pixels; each chart is `PANEL` high.
+/// The width of the picture, in pixels.
 const WIDTH: u64 = 820;
+/// The height of the picture's heading, in pixels.
 const HEAD: u64 = 52;
+/// The height of each chart, in pixels.
 const PANEL: u64 = 360;
 
-/// The edges of the area in which curves are drawn, in pixels.
+/// The left edge of the area in which curves are drawn, in pixels.
 const LEFT: u64 = 84;
+/// The right edge of that area.
 const RIGHT: u64 = WIDTH - 28;
+/// The upper edge of that area.
 const TOP: u64 = 40;
+/// The lower edge of that area.
 const BOTTOM: u64 = PANEL - 62;
 
 const STYLE: &str = "\
@@ -31,8 +36,8 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .on-light { font-size: 11px } .on-dark { font-size: 11px; fill: #ffffff }
 .point { fill: #c2410c }";
 
-/// The largest number of letters of a tick label on the vertical axis; longer labels are compressed
-/// to that width.
+/// The largest number of characters in a tick label on the vertical axis; longer labels are
+/// compressed to that width.
 const TICK_LETTERS: usize = 11;
 
 /// The colours of curves, which repeat.

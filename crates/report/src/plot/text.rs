@@ -11,6 +11,7 @@ const ROWS: usize = 14;
 
 /// The dots of a character, in two columns and four rows, as bits of Unicode's Braille patterns.
 const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
+/// The first of Unicode's Braille patterns, which has no dots.
 const BRAILLE: u32 = 0x2800;
 
 /// The dots of a chart's curves.

@@ -12,8 +12,9 @@ use tidegate_model::Duration;
 
 /// The smallest and the largest number of columns of a timeline, including the names of its rows.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
-/// The largest number of rows of a timeline, and the largest number of letters of a name.
+/// The largest number of rows of a timeline.
 const ROWS_MAX: usize = 24;
+/// The largest number of characters in a name.
 const LETTERS: usize = 16;
 /// The smallest number of columns per batch. A timeline without room for all batches shows only the
 /// first ones.
@@ -40,7 +41,7 @@ pub fn write_plots(runs: &[RunRecord], page: &mut Page) {
     }
 }
 
-/// The largest number of letters of a row's title.
+/// The largest number of characters in a row's title.
 const TITLE: usize = 30;
 
 /// Writes a row for each chart over time.

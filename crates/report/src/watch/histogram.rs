@@ -17,7 +17,7 @@ const EDGES: [u64; 12] = [100, 121, 147, 178, 215, 261, 316, 383, 464, 562, 681,
 const SPANS: [usize; 6] = [1, 2, 3, 4, 6, 12];
 /// The smallest and the largest number of columns of a row.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
-/// The largest number of letters of a name.
+/// The largest number of characters in a name.
 const LETTERS: usize = 20;
 
 /// A row of bars, for an entry or a source.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: a dispatch to a busy drive leaves enough time to complete every real-time request on it
 //! by its deadline; and best effort joins only while the task's next job can still be served in
-//! time, either at once or when the drive is empty (`adaptive-drain`, `docs/theory/draining.md`
+//! time, either immediately or when the drive is empty (`adaptive-drain`, `docs/theory/draining.md`
 //! section 8).
 //!
 //! With k requests in flight after a dispatch at t, D the deadline and r the next release:

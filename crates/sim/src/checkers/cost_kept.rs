@@ -19,7 +19,7 @@ use crate::Observer;
 pub struct CostKept {
     cost: BatchCost,
     batch_max: u64,
-    /// The number of requests that a policy may hold; the host holds back any others.
+    /// The maximum number of requests that a policy can hold; the host holds back any others.
     queued_max: usize,
     /// Waiting real-time requests, oldest first, with their cost.
     waiting: VecDeque<(RequestId, u64)>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: after every dispatch the plan "send nothing more, wait until the drive is empty, send
-//! all pending requests at once" keeps every deadline (`gated-drain`, `docs/theory/draining.md`
+//! all pending requests together" keeps every deadline (`gated-drain`, `docs/theory/draining.md`
 //! section 8).
 //!
 //! A unit is one of the e requests of a task's jobs. With k requests in flight after a dispatch at

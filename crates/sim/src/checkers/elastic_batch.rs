@@ -12,7 +12,8 @@ use crate::Observer;
 #[derive(Debug)]
 pub struct ElasticBatch {
     batch_max: u64,
-    /// An overload begins when more requests than this are queued.
+    /// The maximum number of queued requests without an overload; an overload begins when more are
+    /// queued.
     queued_max: u64,
     queued_count: u64,
     is_overloaded: bool,

@@ -21,7 +21,8 @@ use crate::Observer;
 
 /// The kernel's `fifo_batch`: the largest number of requests in a batch.
 const BATCH_MAX: u64 = 16;
-/// The kernel's `writes_starved`: the number of read batches that precede waiting writes.
+/// The kernel's `writes_starved`: the maximum number of read batches in a row that precede waiting
+/// writes.
 const WRITES_STARVED_MAX: u64 = 2;
 
 /// The waiting requests of one direction, the oldest first.

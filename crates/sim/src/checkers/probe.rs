@@ -41,7 +41,7 @@ impl Probe {
     }
 
     fn release(&mut self, now: Time, request: Request) -> Result<(), Full> {
-        // The regulator may pass the request on at once.
+        // The regulator may pass the request on immediately.
         if let Some(inside) = &self.inside {
             inside.borrow_mut().arrive(now, &request);
         }

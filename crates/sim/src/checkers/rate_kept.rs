@@ -28,9 +28,11 @@ use super::supply::{PARTS, Supply};
 use super::{Breach, ViolationLog};
 use crate::Observer;
 
-/// The lanes: interactive requests, best effort, and its writes.
+/// The lane of interactive requests.
 const INTERACTIVE: usize = 0;
+/// The lane of best effort.
 const BEST_EFFORT: usize = 1;
+/// The lane of best-effort writes.
 const WRITES: usize = 2;
 
 /// Requests that wait for the tokens of one rate.

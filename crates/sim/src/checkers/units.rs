@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The state of each unit of each task. A task whose jobs have e requests has e units: at most e of
-//! its requests are within its contract at once. Further requests wait for a unit, and no condition
-//! counts them.
+//! its requests are within its contract at the same time. Further requests wait for a unit, and no
+//! condition counts them.
 //!
 //! Every query scans all units, which is simple and fast enough for a checker.
 
@@ -74,7 +74,7 @@ impl Units {
         })
     }
 
-    /// Returns how many requests of tasks wait, including those beyond contracts.
+    /// Returns the number of waiting requests of tasks, including those beyond contracts.
     pub(super) fn queued_count(&self) -> usize {
         self.waiting().count() + self.excess.iter().map(VecDeque::len).sum::<usize>()
     }

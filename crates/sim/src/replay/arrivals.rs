@@ -169,8 +169,8 @@ fn decimal(text: &str, unit_ns: u128) -> Result<u128, String> {
     Ok(whole * unit_ns + part * unit_ns / 1_000_000_000)
 }
 
-/// Returns the response times of a drive that gets these requests when they arrive, at most
-/// `depth` at once and the others in order of arrival.
+/// Returns the response times of a drive that gets these requests when they arrive, at most `depth`
+/// at the same time and the others in order of arrival.
 ///
 /// # Errors
 /// The first request that fails.

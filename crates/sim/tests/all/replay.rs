@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests reading traces, replaying them, and the demerit figure.
+//! Tests the parser and the replay of traces, and the demerit figure.
 
 use tidegate_drive::{Completion, Drive, PseudoDisk};
 use tidegate_model::{BatchTable, Duration, Lba, Op, Outcome, Request, RequestId, Time};
@@ -39,7 +39,7 @@ fn a_faulty_line_is_named_with_what_is_wrong() {
     assert!(wrong("R a 1 1 1 86400000000").contains("a day or more"));
 }
 
-/// Requests follow each other after the idle time in the trace, never two at once.
+/// Requests follow each other after the idle time in the trace, never two at the same time.
 #[test]
 fn replay_is_closed_loop_with_one_outstanding() {
     let table = BatchTable::new(&ms(&[5])).unwrap();
@@ -48,8 +48,8 @@ fn replay_is_closed_loop_with_one_outstanding() {
     assert_eq!(replay(&mut disk, &traced).unwrap(), ms(&[5, 5, 5]));
 }
 
-/// Requests are sent when they arrive, at most as many at once as the drive accepts; the wait for
-/// room on the drive counts.
+/// Requests are sent when they arrive, at most as many at the same time as the drive accepts; the
+/// wait for room on the drive counts.
 #[test]
 fn open_replay_sends_requests_as_they_arrive() {
     let text = "0.0 0 0 8 1\n1.0 0 8 8 1\n50.0 0 8 8 0\n";

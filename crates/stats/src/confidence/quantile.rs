@@ -72,8 +72,8 @@ pub fn quantile_at_most(
     Some(UpperQuantile { level_ppm, confidence, time_max, rank, samples })
 }
 
-/// Returns how many samples may be above the chosen one, at most; `None` if even the longest sample
-/// is not enough.
+/// Returns the largest number of samples that can be above the chosen one; `None` if even the
+/// longest sample is not enough.
 ///
 /// # Equation
 /// `P(Bin(n, q) >= n - a) = P(Bin(n, 1 - q) <= a)`, which grows with a.
@@ -125,8 +125,8 @@ mod tests {
         samples_above(samples, level_ppm, confidence).map(|above| samples - above)
     }
 
-    /// By hand: the median lies above the longest of 5 samples with probability 1/32 = 3.1 %, and
-    /// above the second longest with probability 6/32 = 18.75 %.
+    /// Computed by hand: the median lies above the longest of 5 samples with probability 1/32 = 3.1
+    /// %, and above the second longest with probability 6/32 = 18.75 %.
     #[test]
     fn ranks_of_five_samples_are_as_by_hand() {
         assert_eq!(rank(5, 500_000, 0.95), Some(5));

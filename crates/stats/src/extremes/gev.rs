@@ -57,7 +57,7 @@ impl Gev {
         ln_likelihood(self, samples)
     }
 
-    /// Returns where the tail ends; `None` for xi >= 0, because the tail then has no end.
+    /// Returns the end point of the tail; `None` for xi >= 0, because the tail then has no end.
     pub fn end_point(&self) -> Option<f64> {
         (self.shape < 0.0).then(|| self.location - self.scale / self.shape)
     }

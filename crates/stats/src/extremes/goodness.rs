@@ -7,15 +7,17 @@ use rand_pcg::Pcg64;
 use crate::extremes::law::Law;
 use crate::float;
 
-/// A fit is refused if fewer than 5 % of the sample sets drawn from the fitted law fit worse. This
-/// also refuses 5 % of correct laws, which errs on the safe side.
+/// The smallest share of the sample sets drawn from the fitted law that must fit worse than the
+/// measured samples: with less than 5 %, the fit is refused. This also refuses 5 % of correct laws,
+/// which errs on the safe side.
 pub const SIGNIFICANCE: f64 = 0.05;
 
 /// The number of sample sets that are drawn from the fitted law and fitted again. It gives p in
 /// steps of half a per cent.
 pub const REPLICATES: u32 = 199;
 
-/// Draws are odd multiples of 2^-54, so they are strictly between 0 and 1.
+/// The number of possible draws. Draws are odd multiples of 2^-54, so they are strictly between 0
+/// and 1.
 const STEPS: u64 = 1 << 53;
 
 /// How well a law fits.

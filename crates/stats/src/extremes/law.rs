@@ -11,15 +11,15 @@
 use crate::extremes::search::minimise;
 use crate::float;
 
-/// The likelihood has no maximum at or below this shape: it grows without bound as the end of the
-/// tail approaches the longest sample.
+/// The shape at or below which the likelihood has no maximum: it grows without bound as the end of
+/// the tail approaches the longest sample.
 ///
 /// # Source
 /// R. Smith, "Maximum likelihood estimation in a class of nonregular cases", 1985.
 pub(crate) const SHAPE_MIN: f64 = -1.0;
 
-/// Shapes closer to 0 than this count as 0, because the difference is below the rounding error of a
-/// float.
+/// The distance from 0 below which a shape counts as 0, because the difference is below the
+/// rounding error of a float.
 const SHAPE_ZERO: f64 = 1e-9;
 
 /// A distribution with a shape that can be fitted to samples.

@@ -7,10 +7,11 @@
 //! Source: J. Nelder and R. Mead, "A simplex method for function minimization", 1965, with
 //! their coefficients 1, 2, 1/2, 1/2.
 
-/// The search ends when the simplex is smaller than this in every variable.
+/// The smallest size of the simplex; the search ends when it is smaller than this in every
+/// variable.
 const SIZE_MIN: f64 = 1e-7;
 
-/// The search ends after this many steps; with three variables it usually takes about a hundred.
+/// The maximum number of steps of a search; with three variables it usually takes about a hundred.
 const STEPS_MAX: u32 = 1_000;
 
 /// A vertex with the value of the function there.

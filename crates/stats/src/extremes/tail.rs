@@ -210,7 +210,7 @@ impl Fit {
         Some(LevelRange { low, high })
     }
 
-    /// Returns where the tail is estimated to end, rounded up; `None` if it does not end.
+    /// Returns the estimated end point of the tail, rounded up; `None` if the tail has no end.
     pub fn end_point(&self) -> Option<Duration> {
         let end = match self.fitted {
             Fitted::Blocks { .. } => self.gev().end_point(),

@@ -58,7 +58,7 @@ fn moments_are_those_of_all_orders() {
     assert!((found - expected).abs() < 1e-12, "{found} {expected}");
 }
 
-/// By hand: 3 1 2 has the rank distances 1 -1 0, so r = (-1 + 0) / 2.
+/// Computed by hand: 3 1 2 has the rank distances 1 -1 0, so r = (-1 + 0) / 2.
 #[test]
 fn the_correlation_is_as_by_hand() {
     let (r, _) = correlation(&distances(&times([3, 1, 2])));
@@ -111,7 +111,8 @@ fn samples_by_turns_are_found_and_keep_their_number() {
     assert!(found.to_string().contains("are unlike the ones before"), "{found}");
 }
 
-/// By hand: 100 (1 - 0.5) / (1 + 0.5) = 33.3; a correlation that is rounded to 1 leaves one sample.
+/// Computed by hand: 100 (1 - 0.5) / (1 + 0.5) = 33.3; a correlation that is rounded to 1 leaves
+/// one sample.
 #[test]
 fn effective_numbers_are_rounded_down() {
     let of = |correlation| {

@@ -11,8 +11,9 @@ use crate::file::FigureFile;
 use crate::published::Unit;
 use crate::row::Row;
 
-/// The tones of the lowest and the highest value.
+/// The tone of the lowest value.
 const LIGHTEST: f64 = 60.0;
+/// The tone of the highest value.
 const DARKEST: f64 = 900.0;
 
 /// The largest number of columns whose cells have room for text.

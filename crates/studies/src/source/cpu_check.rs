@@ -13,7 +13,7 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The path of the workload file beside the study, a template.
+    /// The path of the workload file in the study's folder, a template.
     workload: String,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Proof {
     assessment: CpuAssessment,
 }
 
-/// Reads the processor's part of a workload file that is beside the study.
+/// Reads the processor's part of a workload file that is in the study's folder.
 pub(super) fn processor(
     file: &str,
     point: &Point,

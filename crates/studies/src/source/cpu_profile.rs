@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A processor profile beside the study, as `tidegate cpu profile` measured it on a real machine.
+//! A processor profile in the study's folder, as `tidegate cpu profile` measured it on a real
+//! machine.
 
 use serde::Deserialize;
 use tidegate_cpu_analysis::{DemandBound, Ratio, Source};
@@ -13,7 +14,7 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The profile beside the study, which is no template.
+    /// The profile in the study's folder, which is no template.
     file: String,
     /// The length of the intervals; the profile must have measured it.
     interval: Duration,
@@ -26,7 +27,7 @@ pub(super) struct Parameters {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Causes {
-    /// The machine's profile beside the study.
+    /// The machine's profile in the study's folder.
     machine: String,
     execution: Duration,
     period: Duration,

@@ -23,7 +23,7 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The path of the workload file beside the study, a template.
+    /// The path of the workload file in the study's folder, a template.
     workload: String,
     duration: Duration,
     #[serde(default = "one")]

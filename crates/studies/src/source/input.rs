@@ -11,7 +11,7 @@ use crate::axes::Point;
 /// The parameters of every source that reads a workload.
 #[derive(Debug, Deserialize)]
 pub(super) struct Bound {
-    /// The path of the workload file beside the study, a template.
+    /// The path of the workload file in the study's folder, a template.
     workload: String,
     /// The policy, instead of the file's.
     #[serde(default)]

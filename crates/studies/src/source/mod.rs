@@ -41,7 +41,7 @@ pub(crate) enum Failed {
 
 /// The context of a source, besides its parameters.
 pub(crate) struct Surroundings<'a> {
-    /// The study, which provides the files beside it.
+    /// The study, which provides the files in its folder.
     pub(crate) study: &'a Study,
     /// Whether the work is interrupted.
     pub(crate) cancelled: &'a AtomicBool,
@@ -59,7 +59,7 @@ enum Source {
     CpuSim(cpu_sim::Parameters),
     /// The proof for a processor.
     CpuCheck(cpu_check::Parameters),
-    /// A processor's profile beside the study.
+    /// A processor's profile in the study's folder.
     CpuProfile(cpu_profile::Parameters),
     /// The bounds on a task's demand for the processor.
     Demand(demand::Parameters),
@@ -67,7 +67,7 @@ enum Source {
     Drive(drive::Parameters),
     /// The measurement of a simulated drive.
     Profile(profile::Parameters),
-    /// A result file beside the study.
+    /// A result file in the study's folder.
     Result(recorded::Parameters),
     /// The number of samples that a claim needs.
     Samples(samples::Parameters),
@@ -139,7 +139,7 @@ impl Failed {
 }
 
 impl Surroundings<'_> {
-    /// Returns the path and the text of a file beside the study, with templates filled in at a
+    /// Returns the path and the text of a file in the study's folder, with templates filled in at a
     /// point. Faults name the path.
     fn text(&self, file: &str, point: &Point) -> Result<(PathBuf, String), Failed> {
         let filled = template::text(self.file(file)?, point);
@@ -147,7 +147,7 @@ impl Surroundings<'_> {
         Ok((Path::new(&self.study.name).join(file), filled))
     }
 
-    /// Returns the text of a file beside the study, unchanged.
+    /// Returns the text of a file in the study's folder, unchanged.
     fn file(&self, file: &str) -> Result<&str, Failed> {
         let text = self.study.texts.get(file).map(String::as_str);
         let name = &self.study.name;

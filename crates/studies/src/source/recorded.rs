@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The source that reads a result file beside the study, for example that of a run on a device.
+//! The source that reads a result file in the study's folder, for example that of a run on a
+//! device.
 
 use serde::Deserialize;
 use tidegate_report::{ResultCommand, ResultFile, RunRecord, SourceRecord};
@@ -12,7 +13,7 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The path of the result file beside the study, which is not a template.
+    /// The path of the result file in the study's folder, which is not a template.
     file: String,
     /// The policy whose run is read; required if the file has several runs.
     #[serde(default)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests tuning on machines that are laid out in folders.
+//! Tests the tuning of machines that are laid out in folders.
 
 mod file_systems;
 mod machine;

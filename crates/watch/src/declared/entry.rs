@@ -29,7 +29,8 @@ pub struct DeclaredEntry {
 pub(super) enum Asks {
     /// The contract of tasks; every response must be within the bound.
     Contract { rates: Vec<Rate>, bound: Option<Duration> },
-    /// The limit of a load: the maximum number of requests at once; `None` if there is no limit.
+    /// The limit of a load: the maximum number of requests at the same time; `None` if there is no
+    /// limit.
     AtOnce(Option<u32>),
 }
 
@@ -62,7 +63,7 @@ impl DeclaredEntry {
         }
     }
 
-    /// Returns whether it is a `[[task]]` entry.
+    /// Returns whether the entry is a `[[task]]`.
     pub const fn is_task(&self) -> bool {
         matches!(self.asks, Asks::Contract { .. })
     }

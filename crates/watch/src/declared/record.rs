@@ -24,14 +24,14 @@ pub struct Record {
     pub waiting_max: Option<Duration>,
     /// The number of requests that failed.
     pub failed: u64,
-    /// The number of requests beyond the contract: more in a period, or more at once, than
+    /// The number of requests beyond the contract: more in a period, or more at the same time, than
     /// declared.
     pub beyond: u64,
     /// The number of requests that are larger than declared.
     pub larger: u64,
     /// The number of requests with a class other than the proof needs.
     pub other_class: u64,
-    /// The maximum number of requests outstanding at once.
+    /// The maximum number of requests outstanding at the same time.
     pub outstanding_max: u32,
     pub(super) outstanding: u32,
     /// For each rate, the arrival times of the requests that it allowed in the last period.

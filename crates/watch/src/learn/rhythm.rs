@@ -9,10 +9,11 @@ use tidegate_model::{Duration, Time};
 const JOBS_MIN: usize = 16;
 /// The minimum ratio of gaps between jobs to gaps within them.
 const SPLIT_FACTOR: u64 = 4;
-/// The minimum number of gaps between jobs, and the maximum average number of requests of a job.
+/// The minimum number of gaps between jobs.
 const GAPS_MIN: usize = 8;
+/// The maximum average number of requests of a job.
 const REQUESTS_MAX: usize = 128;
-/// Most gaps differ from the period by at most this part (1/8) of it.
+/// The largest part (1/8) of the period by which most gaps differ from it.
 const JITTER_PART: u64 = 8;
 /// The percentage of gaps that must not differ by more than that.
 const REGULAR_PERCENT: usize = 90;

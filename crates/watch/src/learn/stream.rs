@@ -10,8 +10,8 @@ use super::{Key, Learnt, LearntPlace};
 use crate::event::Extent;
 use crate::served::Served;
 
-/// A request is sequential if it starts where one of this number of preceding requests ended:
-/// programs read several files at once.
+/// The maximum number of preceding requests whose ends are kept. A request is sequential if it
+/// starts at one of these ends, because programs read several files at the same time.
 const ENDS_MAX: usize = 16;
 /// A source is sequential if at least this percentage of its requests are sequential.
 const SEQUENTIAL_PERCENT: u64 = 80;

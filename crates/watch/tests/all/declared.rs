@@ -9,7 +9,7 @@ use tidegate_watch::{Declared, Event, EventKind, Operation, Streams, Watcher};
 use crate::common::{ByName, at, extent, feed, submitter, us, watcher};
 
 /// A unit with four tasks, two of which are cameras that each send one request of 4 KiB in 1 ms; a
-/// task without a unit; a task with jitter; a backup with two requests at once.
+/// task without a unit; a task with jitter; a backup with two requests at the same time.
 const WORKLOAD: &str = r#"
 [drive]
 kind = "pseudo"

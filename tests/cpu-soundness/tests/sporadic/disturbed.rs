@@ -178,7 +178,8 @@ enum Term {
     Interference,
 }
 
-/// Returns how many task sets miss a deadline although the analysis without `term` accepts them.
+/// Returns the number of task sets that miss a deadline although the analysis without `term`
+/// accepts them.
 fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
     let mut random = Random::new(22, stream);
     let mut caught = 0;
@@ -320,8 +321,9 @@ fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     assert!(compared > 500 && caught > 50, "{compared} {caught}");
 }
 
-/// Goal: most bounds that include a line or a hyperbola, and blocking, are reached. Method: tasks
-/// of different priorities and the same blocking, released together.
+/// Goal: at least 60 % of the bounds with blocking and measured interference (the linear or the
+/// hyperbolic fit) are reached exactly. Method: tasks of different priorities and the same
+/// blocking, released together.
 #[test]
 fn bounds_are_reached() {
     let mut random = Random::new(25, 1);

@@ -54,9 +54,9 @@ fn no_schedule_exceeds_the_bound_for_batches_limited_by_cost() {
     assert!(searched >= 150 && cut >= 80 && reached >= 50, "too few: {searched}, {cut}, {reached}");
 }
 
-/// By hand: three requests of 3 and one of 1, A = 1, Z = 5. The request of 1 is in flight when the
-/// others are released. Each of them is sent alone, because two cost more than Z: four batches, 4
-/// A + 10. Batches of cost Z would be three.
+/// Computed by hand: three requests of 3 and one of 1, A = 1, Z = 5. The request of 1 is in flight
+/// when the others are released. Each of them is sent alone, because two cost more than Z: four
+/// batches, 4 A + 10. Batches of cost Z would be three.
 #[test]
 fn a_batch_that_the_next_request_does_not_fit_in_is_not_full() {
     let task = |requests: u32, cost_ns: u64| {
@@ -129,7 +129,7 @@ fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
 }
 
 /// Returns a random workload with a limit by cost, on a drive that holds more or fewer requests
-/// than all tasks release at once.
+/// than all tasks release at the same time.
 fn trial(number: u64) -> Trial {
     let mut workload = mixed::workload(SEED + 2, number);
     let random = &mut generate::generator(SEED + 3, number);

@@ -15,12 +15,13 @@ const DISKS: [&str; 2] = ["nearline-7200", "seagate-st340810a"];
 const POLICIES: [PolicyName; 4] =
     [PolicyName::Dqf, PolicyName::Fifo, PolicyName::RtioLimit, PolicyName::GatedDrain];
 const OPS: [&str; 2] = ["read", "write"];
-/// At most one dispatch in this many may take longer than the tables say, because a table is the
-/// maximum of finitely many samples.
+/// The number of dispatches of which at most one may take longer than the tables say. A table is
+/// the maximum of finitely many samples, so overruns can happen.
 const OVERRUNS_PER: u64 = 1_000;
+/// The number of jobs in each run.
 const JOBS: u64 = 60;
 
-/// Returns one task beside best effort of this operation.
+/// Returns a disk with one task of operation `op` and best effort of operation `load`.
 fn disk(name: &str, op: &str, load: &str, seed: u64) -> Disk {
     let period_ms = 300 + 100 * (seed % 4);
     let sources = format!(

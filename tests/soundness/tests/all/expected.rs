@@ -54,8 +54,8 @@ fn disk(
     Disk::new(drive, &sources)
 }
 
-/// Returns how far predictions are from runs, in parts per thousand of the run, for each policy
-/// that proves the deadlines and has a prediction; docs/reference/policies.md sums them up.
+/// Returns the differences between predictions and runs, in parts per thousand of the run, for each
+/// policy that proves the deadlines and has a prediction; docs/reference/policies.md sums them up.
 fn errors(cases: &[Case], order: &str, outstanding: &[u32], run_ms: u64) -> Vec<(String, i64)> {
     let mut errors = Vec::new();
     for &(drive, size, tasks) in cases {

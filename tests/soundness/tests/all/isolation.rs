@@ -3,8 +3,8 @@
 //! keep their bounds, and no task has more eligible requests than its contract allows.
 //!
 //! Method: the plan is proved for one workload; in the workload that runs, one task releases more
-//! requests at once, or more often, or both. Without the regulator, and with regulators that are
-//! wrong on purpose, the same harness must find violations.
+//! requests at the same time, or more often, or both. Without the regulator, and with regulators
+//! that are wrong on purpose, the same harness must find violations.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -189,7 +189,8 @@ fn one_token_too_many_is_caught() {
     assert!(caught(generous) > 50);
 }
 
-/// Allows at most e requests of a task in the wrapped policy at once: tokens return at completion.
+/// Allows at most e requests of a task in the wrapped policy at the same time: tokens return at
+/// completion.
 fn returned_at_completion<P: Policy>(inner: P, plan: &Plan) -> impl Policy + use<P> {
     let mut tokens: Vec<u32> = plan.tasks.iter().map(|task| task.requests).collect();
     let mut waiting = vec![VecDeque::new(); tokens.len()];

@@ -10,8 +10,10 @@ use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_124;
-/// One batch in 200 takes the longest time of the hard table.
+/// The probability that a batch takes the longest time of the hard table, in parts per billion: one
+/// batch in 200.
 const EXCEEDANCE_PPB: u64 = 5_000_000;
+/// A probability of one, in parts per billion.
 const WHOLE_PPB: u64 = 1_000_000_000;
 
 /// A device that seldom takes its longest time.

@@ -85,7 +85,7 @@ fn theorem_2_is_reached_to_the_nanosecond() {
     assert!(reached >= 50, "only {reached} systems were of the kind");
 }
 
-/// Returns whether E <= z, and every task responds within its period by Theorem 2.
+/// Returns whether E <= z, and every task's bound by Theorem 2 is shorter than its period.
 fn is_within_one_batch_and_period(trial: &Trial) -> bool {
     let tasks = &trial.workload.tasks;
     let within = |(bound, period): (Option<Duration>, Duration)| bound.is_some_and(|b| b < period);

@@ -150,8 +150,8 @@ fn batches_tolerate_what_they_say() {
     }
 }
 
-/// By hand: two tasks of one request each, one at a time, b(1) = 10 ns, deadlines of 25 ns. A job
-/// waits for one other at most: R = 20 ns, so each request may take 12 ns, 20 % more.
+/// Computed by hand: two tasks of one request each, one at a time, b(1) = 10 ns, deadlines of 25
+/// ns. A job waits for one other at most: R = 20 ns, so each request may take 12 ns, 20 % more.
 #[test]
 fn two_requests_share_the_slack() {
     let task = SmallTask { requests: 1, period: 25, deadline: 25, jitter: 0 };

@@ -172,8 +172,8 @@ impl Drive for Waits {
     }
 }
 
-/// Gives a workload a starvation bound, on a drive with room for all its tasks at once, and
-/// deadlines above that bound, some only by 1 ns.
+/// Gives a workload a starvation bound, on a drive with room for all its tasks at the same time,
+/// and deadlines above that bound, some only by 1 ns.
 fn leaning_on_starvation(random: &mut Pcg64, mut workload: Workload) -> Workload {
     let longest = workload.table.time_max(workload.table.batch_max());
     let wait = longest * random.random_range(1..=5);

@@ -206,7 +206,7 @@ fn work_without_bounds_is_said_to_have_none() {
 fn listed_arrivals_are_bounded() {
     let mut workload = with_work(ServerKind::Sporadic, 1, 60);
     workload.work[0].arrivals = Arrivals::At([0, 60, 60, 130].map(NS).to_vec());
-    // Two jobs arrive at once: 10 + 2 + 3.
+    // Two jobs arrive at the same time: 10 + 2 + 3.
     assert_eq!(assessed(&workload).work[0].bound, bounded(15));
 }
 

@@ -66,8 +66,9 @@ impl Staircase {
         Duration::from_ns(self.points.iter().map(of_point).min().unwrap_or(0))
     }
 
-    /// Returns how much one point (L, y) allows from `now` on: the largest q such that, for every i
-    /// < q, ns `stolen + i - y` was stolen at least L before `now + i`.
+    /// Returns the time, in nanoseconds, that one point (L, y) allows to be stolen from `now` on:
+    /// the largest q such that, for every i < q, ns `stolen + i - y` was stolen at least L before
+    /// `now + i`.
     fn available_by(&self, point: &StolenPoint, now: u64) -> u64 {
         let (interval, most) = (point.interval.ns(), point.stolen_max.ns());
         if most == interval {

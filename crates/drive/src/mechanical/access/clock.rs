@@ -17,24 +17,27 @@ use tidegate_model::{Duration, Time};
 /// The number of corrections of the largest size that add up to a turn.
 const STEPS_PER_TURN: u64 = 1_024;
 
-/// A completion is near its expected instant if it is off by at most `1 / NEAR_PER_TURN` of a turn,
-/// not counting lost turns.
+/// The divisor of a turn that gives the largest error, without lost turns, of a completion that
+/// counts as near its expected instant.
 const NEAR_PER_TURN: u64 = 16;
 
-/// The number of near completions that settle the clock. Any other completion cancels [`FAR_COST`]
-/// of them.
+/// The number of near completions, less those that other completions cancelled, from which the
+/// clock is settled.
 const SETTLED: u32 = 32;
+/// The largest number of near completions that count.
 const SETTLED_MAX: u32 = 2 * SETTLED;
+/// The number of near completions that any other completion cancels.
 const FAR_COST: u32 = 16;
 
-/// After a pause this long, the phase must be confirmed again.
+/// The longest pause after which the phase is still known. After a longer pause it must be
+/// confirmed again.
 const PAUSE_MAX: Duration = Duration::from_ms(1_000);
 
 /// Counts the evidence for the phase of a clock that began with an unknown phase.
 #[derive(Debug, Clone, Copy, Default)]
 struct Settling {
     near_count: u32,
-    /// When the last completion arrived; `None` before the first.
+    /// The instant at which the last completion arrived; `None` before the first.
     last: Option<Time>,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The commands that need the heads: reads that memory cannot serve, destages, and writes that go
-//! to the medium at once.
+//! to the medium immediately.
 
 use std::ops::Range;
 
@@ -78,7 +78,8 @@ impl MechanicalDrive {
         cached
     }
 
-    /// Returns where the heads are, and when they can start for a read from `start` on.
+    /// Returns the arm's position, and the earliest time at which it can begin to move for a read
+    /// from `start` on.
     ///
     /// Seek curves as a host measures them include the command's processing. If the heads hardly
     /// move, the processing time of a hit, which needs no heads, still delays the read.
@@ -190,7 +191,8 @@ impl MechanicalDrive {
         (free_at, outcome)
     }
 
-    /// Returns where the heads are, and when they can start for a write.
+    /// Returns the arm's position, and the earliest time at which it can begin to move for a write
+    /// of `sectors`.
     fn heads_for_write(&self, begin_at: Time, sectors: &Range<u64>) -> (Arm, Time) {
         let (arm, free_at) = self.reader.stop(begin_at);
         if self.write_seek_min.is_zero() || self.reader.next == sectors.start {

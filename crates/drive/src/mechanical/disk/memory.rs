@@ -170,8 +170,8 @@ impl MechanicalDrive {
         self.destages.push(Destage { pending, number, segment, first_at, last_at });
     }
 
-    /// Returns when the first and the last sector of a write arrive from the host, if the drive
-    /// is ready at `ready_at`.
+    /// Returns the instants at which the first and the last sector of a write arrive from the host,
+    /// if the drive is ready at `ready_at`.
     pub(super) fn receive(&mut self, ready_at: Time, sectors: &Range<u64>) -> (Time, Time) {
         let begin_at = ready_at.max(self.bus_free_at);
         let mut stream = Stream::new(begin_at, self.bus.write_sector_ps);

@@ -69,7 +69,7 @@ impl Steps {
         self.numbers[index]
     }
 
-    /// Returns how many numbers are at most `number`.
+    /// Returns the count of numbers that are at most `number`.
     pub(in crate::mechanical) fn count_up_to(&self, number: u64) -> usize {
         let range = self.table.range(number);
         range.start + self.numbers[range].partition_point(|&each| each <= number)

@@ -3,9 +3,9 @@
 //! They ignore rotation; on one cylinder they serve in order of arrival.
 //!
 //! A request that arrives during a sweep joins it if it lies ahead, the arm's own cylinder
-//! included; otherwise it waits until the arm comes back. So a batch given at once to an idle drive
-//! is served with at most one change of direction, regardless of later arrivals, unless rules 1 to
-//! 4 of the queue choose a request (each priority class has its own sweeps).
+//! included; otherwise it waits until the arm comes back. So a batch that an idle drive gets as a
+//! whole is served with at most one change of direction, regardless of later arrivals, unless rules
+//! 1 to 4 of the queue choose a request (each priority class has its own sweeps).
 //!
 //! A sweep's position is the last request's position, even if the transfer or read-ahead took the
 //! arm further: otherwise a second request on that cylinder would wait for a third sweep.
@@ -38,7 +38,7 @@ impl Direction {
         }
     }
 
-    /// Returns how many cylinders `to` is ahead of `from`; `None` if it is behind.
+    /// Returns the number of cylinders by which `to` is ahead of `from`; `None` if `to` is behind.
     fn ahead(self, from: u32, to: u32) -> Option<u32> {
         match self {
             Self::Inwards => to.checked_sub(from),

@@ -12,7 +12,7 @@ pub(crate) struct Pending {
     pub(crate) number: u64,
     /// The request; the queue returns it with the tag that it honoured.
     pub(crate) request: Request,
-    /// When the request arrived at the drive.
+    /// The instant at which the request arrived at the drive.
     pub(crate) arrived: Time,
     /// The extent of the request's sectors on its first track.
     pub(crate) target: Extent,

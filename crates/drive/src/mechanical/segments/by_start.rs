@@ -21,7 +21,7 @@ pub(super) struct ByStart {
 }
 
 impl ByStart {
-    /// Returns how many segments are non-empty.
+    /// Returns the number of non-empty segments.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }

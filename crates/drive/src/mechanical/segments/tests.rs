@@ -5,9 +5,12 @@ use tidegate_model::Random;
 
 use super::*;
 
-/// A small memory, so that segments overlap, are emptied and are reused.
+/// The number of segments. The memory is small, so that segments overlap, are emptied and are
+/// reused.
 const SEGMENTS: u32 = 7;
+/// The largest number of sectors in a segment and in a request.
 const SECTORS_MAX: u32 = 12;
+/// The number of sectors on the disk at which requests start.
 const DISK: u64 = 60;
 
 fn cache(is_apart: bool, hits_on_writes: bool) -> Cache {

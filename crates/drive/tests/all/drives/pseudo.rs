@@ -33,11 +33,11 @@ fn histories_take_the_times_computed_by_hand() {
         // Several joins under one timer are planned once. 8: three are left: b(3) = 21 from here.
         (&TIMES, &[(0, 2), (3, 1), (5, 1)], &[8, 15, 22, 29]),
         // Keeping a drive full, as `noop` does, never changes the running timer. 8: one of two
-        // completes, one is sent at once; the timer for 16 has run since 0 and stays. 16: one of
-        // two completes, one is left: b(1) = 10.
+        // completes, one is sent immediately; the timer for 16 has run since 0 and stays. 16: one
+        // of two completes, one is left: b(1) = 10.
         (&TIMES, &[(0, 2), (8, 1)], &[8, 16, 26]),
         // A request sent at the instant of a new plan belongs to that plan. 8: one of three
-        // completes after a join, so two are planned again; two more are sent at once: b(4).
+        // completes after a join, so two are planned again; two more are sent immediately: b(4).
         (&TIMES, &[(0, 2), (3, 1), (8, 2)], &[8, 8 + 6, 8 + 13, 8 + 20, 8 + 27]),
         // Submits at one instant are one batch: b(1) + b(n - 1) never occurs for b(n).
         (&TIMES, &[(5, 1), (5, 1), (5, 1), (5, 1)], &[11, 18, 25, 32]),
@@ -195,8 +195,8 @@ proptest! {
     }
 }
 
-/// Returns a pseudo-disk with costs for at most three requests at once, in nanoseconds: A = 4, 2
-/// for 4 KiB, 9 for 64 KiB, and 1 for each change between reads and writes.
+/// Returns a pseudo-disk with costs for at most three requests at the same time, in nanoseconds:
+/// A = 4, 2 for 4 KiB, 9 for 64 KiB, and 1 for each change between reads and writes.
 fn with_costs() -> PseudoDisk {
     let cost = |op: Op, kib: u64, ns: u64| RequestCost {
         op,

@@ -17,6 +17,7 @@ fn disks() -> std::ops::Range<u64> {
 
 /// The number of batches that each disk gets, one after the other.
 const BATCHES: u64 = 12;
+/// The largest number of requests in a batch.
 const COUNT_MAX: u32 = 8;
 
 /// A disk, and the requests that are sent to it.

@@ -12,8 +12,9 @@ use tidegate_model::{Bytes, Duration, Op, Random, Time};
 
 use super::disk_support::{plain, request};
 
-/// The number of steps in each climb, and the number of climbs.
+/// The number of steps in each climb.
 const STEPS: u64 = 500;
+/// The number of climbs.
 const CLIMBS: u64 = 4;
 
 /// The adversary's choices.
@@ -41,7 +42,7 @@ impl Adversary<'_> {
         self.random.below(limit.max(1))
     }
 
-    /// Returns how long the chosen request takes.
+    /// Returns the time that the chosen request takes.
     fn took(&self, choice: Choice) -> Duration {
         let mut drive = MechanicalDrive::new(self.mechanics, 1, 1).expect("the disk is in order");
         let mut now = Time::ZERO;

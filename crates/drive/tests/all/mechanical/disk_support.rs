@@ -16,7 +16,7 @@ pub(crate) fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// Returns a disk with neither cache nor overheads; the host receives each sector at once.
+/// Returns a disk with neither cache nor overheads; the host receives each sector immediately.
 pub(crate) fn plain() -> Mechanics {
     let text = "
         rpm = 6_000
@@ -89,7 +89,8 @@ impl Host {
         }
     }
 
-    /// Returns when a single request, submitted at this instant, completes, in microseconds.
+    /// Submits a single request at this instant, and returns the time of its completion, in
+    /// microseconds.
     pub(crate) fn done_at(&mut self, at: Time, request: Request) -> u64 {
         let done = self.serve(at, &[request]);
         assert_eq!(done.len(), 1);

@@ -84,7 +84,7 @@ fn heads_of_a_drive_without_memory() {
     );
 }
 
-/// The disk has no overheads, and the host receives data in memory at once.
+/// The disk has no overheads, and the host receives data in memory immediately.
 #[test]
 fn heads_that_read_ahead() {
     check(

@@ -118,8 +118,8 @@ fn reads_come_from_memory_or_from_the_heads() {
           with cache.read_ahead = "segment"; cache.read_ahead_sectors_max = 20
           0 read 10+4 | 1_000_500 read 14+4 -> 1_000_740 | 1_000_800 read 34+4 -> 1_003_810
 
-        // After a read elsewhere, a hit in a segment read up to sector 33: the heads return only when
-        // sector 34 is requested, or at once and reach it long before.
+        // After a read elsewhere, a hit in a segment read up to sector 33: the heads return only
+        // when sector 34 is requested, or immediately and reach it long before.
         idle drive reads on after a hit only where it does so
           with cache.read_ahead = "segment"; cache.read_ahead_sectors_max = 20
           0 read 10+4 | 50_000 read 500+4 | 100_000 read 14+4 -> 100_240 |

@@ -157,8 +157,8 @@ impl Adversary {
         Choice { before, pause, batch: accesses, begun }
     }
 
-    /// Returns how many sectors of this request are read beforehand: none, all but one, or any
-    /// number.
+    /// Returns the number of sectors of this request that are read beforehand: none, all but one,
+    /// or any number.
     fn beginning(&mut self, &(op, _, sectors): &Access) -> u64 {
         match op {
             Op::Read => match self.dice.below(3) {
@@ -199,7 +199,7 @@ impl Adversary {
         next
     }
 
-    /// Returns how long the batch takes.
+    /// Returns the time that the batch takes.
     fn took(&self, choice: &Choice) -> Duration {
         let mut host = Host::new(&self.mechanics, 16);
         let mut done = Vec::new();

@@ -25,6 +25,7 @@ const DISKS: [(&str, Bytes); 7] = [
     ("seagate-st340810a", Bytes::from_kib(64)),
     ("nearline-7200", Bytes::from_kib(128)),
 ];
+/// The number of requests in the largest batch.
 const BATCH_MAX: u32 = 32;
 
 /// Returns the disk as the bounds assume it: no faults, and the order of 7.4.1.6 or of
@@ -127,7 +128,8 @@ fn check_random_batches(file: &DriveFile, size: Bytes, count: u32, trials: usize
     }
 }
 
-/// Equation 7.4.1.7 on the Maxtor: 10,000 random batches of every size, in three parts at once.
+/// Equation 7.4.1.7 on the Maxtor: 10,000 random batches of every size, in three parts that run in
+/// parallel.
 #[test]
 fn no_random_batch_of_the_maxtor_exceeds_equation_7_4_1_7() {
     let (name, size) = DISKS[0];

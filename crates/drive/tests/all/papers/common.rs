@@ -131,7 +131,7 @@ impl Host {
         }
     }
 
-    /// Returns the time until the last of these requests, given at once to the idle drive,
+    /// Returns the time until the last of these requests, given together to the idle drive,
     /// completes.
     pub(crate) fn batch(&mut self, op: Op, starts: &[u64], size: Bytes) -> Duration {
         let begin = self.now;
@@ -245,7 +245,7 @@ impl Times {
         self.0[self.0.len() - 1 - self.0.len() / 1_000]
     }
 
-    /// Returns how many times are longer than `limit`.
+    /// Returns the number of times that are longer than `limit`.
     pub(crate) fn count_above(&self, limit: Duration) -> usize {
         self.0.len() - self.0.partition_point(|&time| time <= limit)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Batches on the Maxtor Atlas 10K V: dissertation 7.4.2, figures 7.8 and 7.9.
 //!
-//! The figures are described only in the text. Batches submitted at once take clearly less time
-//! than the same requests one after the other. The longest times of small batches lie above
-//! equation 7.4.1.7, and those of large batches below it. Between the 99.9 % and 100 % quantiles,
-//! times still rise clearly.
+//! The figures are described only in the text. A batch takes clearly less time than the same
+//! requests one after the other. The longest times of small batches lie above equation 7.4.1.7, and
+//! those of large batches below it. Between the 99.9 % and 100 % quantiles, times still rise
+//! clearly.
 
 use tidegate_model::{Bytes, DriveFile, Op};
 

@@ -12,7 +12,7 @@ use super::common::{load, mechanics_mut, random};
 const SIZE: Bytes = Bytes::from_kib(64);
 const COUNT: usize = 10_000;
 
-/// Returns the rates at each depth.
+/// Returns the rates of reads for each queue depth.
 fn rates(file: &DriveFile, depths: &[u32]) -> Vec<u64> {
     depths.iter().map(|&depth| random(file, SIZE, depth, COUNT).kb()).collect()
 }

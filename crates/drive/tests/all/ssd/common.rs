@@ -9,13 +9,17 @@ use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Time};
 /// The size of a unit on all drives in these tests.
 pub(crate) const UNIT: Bytes = Bytes::from_kib(4);
 
-/// Times on the small drive: a page over its channel, a unit over the link, and a command over the
-/// link.
+/// The time of a page over its channel on the small drive.
 pub(crate) const PAGE_NS: u64 = 10_240;
+/// The time of a unit over the small drive's link.
 pub(crate) const LINK_NS: u64 = 8_192;
+/// The time of a command over the small drive's link.
 pub(crate) const COMMAND_NS: u64 = 1_000;
+/// The time that the small drive takes to process a command.
 pub(crate) const OVERHEAD_NS: u64 = 10_000;
+/// The time of a program operation on the small drive.
 pub(crate) const PROGRAM_NS: u64 = 1_000_000;
+/// The time that the small drive takes to read the first page of a row in the flash.
 pub(crate) const READ_NS: u64 = 50_000;
 /// The instant at which a unit sent at 0 to the idle small drive has reached the cache.
 pub(crate) const CACHED_NS: u64 = OVERHEAD_NS + LINK_NS + COMMAND_NS;
@@ -134,8 +138,8 @@ pub(crate) fn check(what: &str, ssd: &Ssd, requests: &[(u64, Request, u64)]) {
     assert_eq!(serve(ssd, &asked), expected, "{what}");
 }
 
-/// Returns when each of these requests, submitted at these instants, completes, in order. The ids
-/// are 1, 2, ..
+/// Submits each request at its instant, with the ids 1, 2, .. Returns the id of each request and
+/// the time of its completion in nanoseconds, in the order of completion.
 pub(crate) fn serve(ssd: &Ssd, requests: &[(u64, Request)]) -> Vec<(u64, u64)> {
     let mut drive = drive(ssd, 32);
     let mut completions = Vec::new();

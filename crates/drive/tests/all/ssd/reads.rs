@@ -8,6 +8,7 @@ use super::common::*;
 
 /// The time of a read of one unit, apart from the reading of its page in the flash.
 const AROUND_PAGE_NS: u64 = OVERHEAD_NS + PAGE_NS + LINK_NS + COMMAND_NS;
+/// The time of a read of one unit from the first page of a row.
 const UNIT_NS: u64 = AROUND_PAGE_NS + READ_NS;
 
 #[test]
@@ -18,8 +19,8 @@ fn read_takes_overhead_page_channel_and_link() {
     check("its link", &small(), &[(0, sector, UNIT_NS - LINK_NS + LINK_NS / 8)]);
 }
 
-/// Goal: a request is spread over the dies. Method: four units lie in one stripe of two dies
-/// each, each die on its own channel; both read at once, and only the link is shared.
+/// Goal: a request is spread over the dies. Method: four units lie in one stripe of two dies each,
+/// each die on its own channel; both read at the same time, and only the link is shared.
 #[test]
 fn parts_on_two_dies_are_read_at_once() {
     check("four units", &small(), &[(0, read(0, 4), UNIT_NS + PAGE_NS + 3 * LINK_NS)]);

@@ -8,8 +8,11 @@ use super::common::*;
 const SUSPEND_NS: u64 = 20_000;
 /// The instant at which a read arrives while die 0 programs.
 const READ_AT_NS: u64 = 100_000;
+/// The instant at which that read has been processed and can begin at its die.
 const BEGIN_NS: u64 = READ_AT_NS + OVERHEAD_NS;
+/// The time from the end of a page's read in the flash to the end of the request.
 const AFTER_PAGE_NS: u64 = PAGE_NS + LINK_NS + COMMAND_NS;
+/// The instant at which the write's program operation ends if no read suspends it.
 const PROGRAMMED_NS: u64 = CACHED_NS + ROW_NS;
 
 fn suspending() -> Ssd {

@@ -83,7 +83,7 @@ pub(super) enum Closed {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owed {
     pub(super) charge: Option<Charge>,
-    /// When the contract allowed the request; `None` if its time is not counted.
+    /// The instant at which the contract allowed the request; `None` if its time is not counted.
     pub(super) eligible: Option<Time>,
     pub(super) is_within_contract: bool,
     /// The connection's total blocked time at the instant when the reply was ready.

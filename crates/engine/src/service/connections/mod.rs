@@ -55,8 +55,8 @@ const SLOW_CHECK_INTERVAL: Duration = Duration::from_ms(1_000);
 /// The time that clients get to take their last replies when the service ends.
 const LAST_WORDS: Duration = Duration::from_ms(1_000);
 
-/// The number of header bytes in a connection's next message at which the connection reads no
-/// further request.
+/// The maximum number of header bytes in a connection's next message; once it is reached, the
+/// connection reads no further request.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 
 /// The largest number of bytes that an export without a contract can have outstanding.

@@ -26,7 +26,7 @@ use crate::service::offer::ExportId;
 use crate::service::statistics::Watch;
 use crate::service::{CallError, Export, Shared};
 
-/// The number of iterations without progress after which a request counts as lost.
+/// The maximum number of iterations without progress; after them a request counts as lost.
 const ITERATIONS_MAX: u32 = 100_000;
 
 /// The numbers of events that the run checked.

@@ -166,7 +166,7 @@ fn a_long_line_delays_nobody_but_its_own_tenant() {
     assert!((0..4).any(|seed| late(false, seed)));
 }
 
-/// The contracts' requests that the policy was offered, with the instants.
+/// The in-contract requests that the policy was offered, each with its instant.
 type Told = Rc<RefCell<Vec<(Time, Request)>>>;
 
 /// A policy that records each request that it is offered.

@@ -14,9 +14,11 @@ use crate::service::harness::store::Store;
 use crate::service::offer::ExportId;
 use crate::service::{CallError, Export, Shared};
 
-/// Two exports of the harness's serve file, and the number of requests in a piece of a large call.
+/// The export of the harness's serve file that keeps its contract.
 const KEEPS: u64 = 0;
+/// The export of the harness's serve file whose calls flood the service.
 const FLOODS: u64 = 2;
+/// The number of requests in a piece of a large call.
 const PIECE: usize = 64;
 
 fn call(export: u64, kind: CallKind, parts: usize, released: Time) -> (Call, Awaited) {

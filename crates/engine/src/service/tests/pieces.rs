@@ -94,7 +94,7 @@ fn a_large_read_comes_in_pieces_and_is_answered_as_its_slowest() {
     };
     let slow = |index| Ok(in_ms([3, 9, 4][index]));
     let ((answered, data), pieces) = asked(export(0, None), Bytes::from_kib(4), read, slow);
-    // The contract did not allow all these requests at once.
+    // The contract did not allow all these requests at the same time.
     assert_eq!(answered, Ok(Answered { is_within_contract: false, ..in_ms(9) }));
     assert!(data == place(8192, length));
     assert_eq!(pieces.iter().map(|piece| piece.parts).collect::<Vec<_>>(), [64, 64, 3]);
@@ -154,8 +154,8 @@ fn a_piece_that_fails_is_the_last() {
     assert_eq!((nothing, pieces.len()), (Ok(Answered::default()), 0));
 }
 
-/// Requests that a contract allows at once are sent together, so that the bound applies to the
-/// call.
+/// Requests that a contract allows at the same time are sent together, so that the bound applies to
+/// the call.
 #[test]
 fn a_contract_is_not_cut() {
     let contract = ExportContract {

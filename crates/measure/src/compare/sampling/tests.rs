@@ -32,6 +32,7 @@ const EXPONENTIAL: Times = |u| 1.0 - u.ln();
 const HEAVY: Times = |u| u.powf(-1.0 / 3.0);
 /// Times of a drive that retries one request in a hundred.
 const RETRIED: Times = |u| if u < 0.01 { 11.0 + 100.0 * u } else { 1.0 + u };
+/// Every distribution of these tests.
 const ALL: [Times; 4] = [EVEN, EXPONENTIAL, HEAVY, RETRIED];
 
 fn seconds(value: f64) -> Duration {
@@ -66,7 +67,7 @@ fn is_told_apart(chance: ErrorLimit, first: Sampling, second: Sampling) -> bool 
     })
 }
 
-/// Returns how many of `pairs` pairs of tables are reported as different.
+/// Returns the number of pairs of tables, of `pairs` in total, that are reported as different.
 fn told_apart(pairs: usize, mut both: impl FnMut() -> [Sampling; 2]) -> usize {
     let chance = ErrorLimit::among(2 * ENTRIES);
     let mut is_apart = || {

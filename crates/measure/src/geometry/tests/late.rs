@@ -11,13 +11,14 @@ use crate::subject::{Probe, SimulatedSubject, Subject, TrialResult};
 
 /// The maximum usual lateness of a completion.
 const LATE_NS: u64 = 50_000;
-/// One completion in this number is an outlier.
+/// The number of completions of which one is an outlier.
 const OUTLIER: u32 = 50;
 /// The maximum lateness of an outlier.
 const OUTLIER_NS: u64 = 3_000_000;
 
-/// The amplitude of the spindle's drift and its period, in nanoseconds.
+/// The amplitude of the spindle's drift, in nanoseconds.
 const DRIFT_NS: f64 = 200_000.0;
+/// The period of the spindle's drift, in nanoseconds.
 const DRIFT_PERIOD_NS: f64 = 60e9;
 
 /// A simulated drive whose host sees completions late.

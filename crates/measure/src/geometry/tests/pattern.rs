@@ -3,8 +3,9 @@
 
 use crate::geometry::pattern::{Pattern, Rule, Spares, Step, pattern};
 
-/// The largest difference of equal skews, and the time of a sector, as shares of a turn.
+/// The largest difference between equal skews, as a share of a turn.
 const APART: f64 = 0.002;
+/// The time of a sector, as a share of a turn.
 const PER_SECTOR: f64 = 0.001;
 
 /// Returns 240 steps. The arguments give the skew and the missing sectors of each, by index.

@@ -171,7 +171,7 @@ fn drained(policy: &mut Box<dyn Policy>) -> Vec<u64> {
 }
 
 /// Goal: each order is the same in every policy that holds best effort back. Method: five requests
-/// are queued at once.
+/// are queued at the same time.
 #[test]
 fn every_policy_serves_best_effort_in_its_order() {
     let orders = [

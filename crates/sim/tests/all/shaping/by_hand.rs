@@ -70,7 +70,8 @@ fn overfull_window(grants: &[Grant], per_s: u64, full: u128) -> Option<(usize, u
     })
 }
 
-/// Returns when each request has its tokens, for bursts that hold every request.
+/// Returns the instant at which each request has its tokens, if the bucket is large enough for
+/// every request.
 fn reference(arrivals: &[(Time, u64)], per_s: u64, full: u128) -> Vec<Time> {
     let mut granted: Vec<Time> = Vec::new();
     for (index, &(arrived, _)) in arrivals.iter().enumerate() {

@@ -2,8 +2,8 @@
 //! Tests shapers with rare events: cancelled requests and new plans.
 //!
 //! No request is lost, no cancelled request is dispatched, no token appears without a source, and a
-//! new plan takes effect at once. The policy behind the regulator is `noop` on a drive that accepts
-//! every request.
+//! new plan takes effect immediately. The policy behind the regulator is `noop` on a drive that
+//! accepts every request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ impl Hand {
         self.checkers.violations().into_iter().map(|violation| violation.breach).collect()
     }
 
-    /// Asks the policy once; dispatched requests complete at once.
+    /// Asks the policy once; dispatched requests complete immediately.
     fn ask(&mut self) {
         let (batch, wake) = round(&mut *self.policy, self.now);
         for id in batch {
@@ -192,7 +192,7 @@ fn writes_share_the_rate_of_all_when_their_own_is_taken_away() {
     assert_eq!(hand.sent_ms(), [(1, 100), (0, 250), (2, 350), (3, 450), (4, 550), (5, 650)]);
 }
 
-/// Requests that wait for the rate of interactive tasks pass at once when this rate is removed.
+/// Requests that wait for the rate of interactive tasks pass immediately when this rate is removed.
 #[test]
 fn interactive_requests_go_when_their_rate_is_taken_away() {
     let mut held = plan_of(requests(10));

@@ -3,7 +3,7 @@
 //! notices count.
 //!
 //! The policy behind the regulator is `noop` on a drive that accepts every request. Best effort
-//! comes at a thousand requests per second and is served at once, so the requests served in a
+//! comes at a thousand requests per second and is served immediately, so the requests served in a
 //! second are the rate.
 
 use tidegate_model::{

@@ -50,7 +50,7 @@ fn full_best_effort_queue_does_not_hold_up_real_time() {
     }
 }
 
-/// Returns how many requests of a class a policy takes, at most 20.
+/// Returns the number of requests of a class that a policy takes, at most 20.
 fn taken(policy: &mut dyn Policy, ids: &mut impl Iterator<Item = u64>, class: Class) -> usize {
     let due = (class == Class::Hard).then_some(at(1_000));
     let mut offer = |id| {

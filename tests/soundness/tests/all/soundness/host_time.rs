@@ -149,7 +149,7 @@ fn a_plan_that_does_not_know_the_host_is_caught() {
     }
 }
 
-/// By hand: b(1) = 10, one task of period and deadline 30, J = 4, h = 2 + 1, c = 3.
+/// Computed by hand: b(1) = 10, one task of period and deadline 30, J = 4, h = 2 + 1, c = 3.
 #[test]
 fn bounds_of_one_task_are_those_of_the_text() {
     let ns = Duration::from_ns;
@@ -163,7 +163,8 @@ fn bounds_of_one_task_are_those_of_the_text() {
     assert_eq!((assessment.answer, bound), (Answer::Proven, Some(ns(20))));
 }
 
-/// By hand: the system of the test above with a jitter of 5 in addition, and with the jitter alone.
+/// Computed by hand: the system of `bounds_of_one_task_are_those_of_the_text` with a jitter of 5 in
+/// addition, and with the jitter alone.
 #[test]
 fn jitter_is_added_to_the_bound_of_the_text() {
     let ns = Duration::from_ns;

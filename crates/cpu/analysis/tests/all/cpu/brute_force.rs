@@ -137,7 +137,7 @@ fn refined_bound_on_arbitrary_windows_is_caught() {
         let executed = seen.ran[..window].iter().filter(|it| **it == Some(1)).count();
         assert!(executed <= refined(u64::try_from(window).unwrap()));
     }
-    // The execution of a task that is served at once stays below the bound in every window.
+    // The execution of a task that is served immediately stays below the bound in every window.
     for window in 1..=40 {
         let bound = Source::new(Duration::from_ns(6), Duration::from_ns(20))
             .demand(DemandBound::Refined, Duration::from_ns(window));

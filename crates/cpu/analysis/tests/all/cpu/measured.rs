@@ -160,9 +160,9 @@ fn a_margin_is_in_every_part_of_a_longer_window() {
     assert!(per_whole(&raised) > per_whole(&measured));
 }
 
-/// A service with a lower priority than a task was measured while it was served at once. If it is
-/// served later, it executes more in some windows than the profile shows, but not in windows that
-/// start at a critical instant.
+/// A service with a lower priority than a task was measured while it was served immediately. If it
+/// is served later, it executes more in some windows than the profile shows, but not in windows
+/// that start at a critical instant.
 #[test]
 fn profile_holds_from_the_critical_instant() {
     use super::generate::Ticks;

@@ -186,7 +186,7 @@ impl Tree {
         }
     }
 
-    /// Returns the entry of a node that contains a slot of the node.
+    /// Returns the node's entry that contains `slot`, which is relative to the node.
     fn entry(&self, node: &Node, slot: u64) -> &Entry {
         let range = node.befores.range(slot);
         let entries = &self.entries[node.first + range.start..node.first + range.end];

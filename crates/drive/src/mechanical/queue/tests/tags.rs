@@ -60,7 +60,7 @@ fn priority_goes_first(moment: &Moment) -> bool {
     !window.any(|other| other.request.tag == Tag::Priority)
 }
 
-/// Returns how many requests a scheduler by access must consider.
+/// Returns the number of requests that a scheduler by access time must consider.
 fn eligible_count(moment: &Moment) -> usize {
     let in_turn: Vec<_> = moment.held.iter().filter(|pending| !is_head(pending)).collect();
     let oldest = in_turn.first();

@@ -14,9 +14,9 @@ use self::outcome::Outcome;
 
 /// The number of disks in the documentation's table.
 const DISKS: u64 = 300;
-/// One disk in this number belongs to a sample. At least `RECOVERED_MIN` disks of the sample must
-/// be recovered.
+/// The distance between the numbers of two disks of the sample: one disk in 13 belongs to it.
 const SAMPLE: usize = 13;
+/// The smallest number of disks of the sample that must be recovered.
 const RECOVERED_MIN: u32 = 12;
 
 /// Goal: all disks of the table can be simulated. Drawing a disk checks its layout.
