@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A processor profile in the study's folder, as `tidegate cpu profile` measured it on a real
+//! Processor profiles in the study's folder, as `tidegate cpu profile` measured them on a real
 //! machine.
 
 use serde::Deserialize;
@@ -14,11 +14,11 @@ use crate::cell::Cell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
-    /// The profile in the study's folder, which is no template.
-    file: String,
-    /// The length of the intervals; the profile must have measured it.
+    /// The profiles in the study's folder, one for each run of the same measurement; no templates.
+    files: Vec<String>,
+    /// The length of the intervals, which each profile must contain.
     interval: Duration,
-    /// Two causes whose bounds are compared with the profile.
+    /// Two causes whose bounds are compared with the profiles.
     #[serde(default)]
     causes: Option<Causes>,
 }
@@ -33,8 +33,9 @@ struct Causes {
     period: Duration,
 }
 
-/// What was measured in intervals of one length, and the bounds there.
+/// The stolen time in intervals of one length, and its bounds.
 pub(super) struct Stolen {
+    /// The median of the runs.
     point: StolenPoint,
     explained: Option<Explained>,
 }
@@ -52,11 +53,12 @@ const KNOWN: &str =
 
 impl Parameters {
     pub(super) fn run(self, surroundings: &Surroundings<'_>) -> Result<Stolen, Failed> {
-        let profile = read(&self.file, surroundings)?;
-        let found = profile.points.iter().find(|point| point.interval == self.interval);
-        let point = *found.ok_or_else(|| {
-            Failed::Fault(format!("{} has no intervals of {}", self.file, self.interval))
-        })?;
+        let points = self.files.iter().map(|file| point(file, self.interval, surroundings));
+        let mut points = points.collect::<Result<Vec<_>, _>>()?;
+        points.sort_by_key(|point| point.stolen_max);
+        // Of an even number of runs, the lower of the two in the middle.
+        let median = points.len().checked_sub(1).map(|last| points[last / 2]);
+        let point = median.ok_or_else(|| Failed::of("`files` is empty"))?;
         let explained = self.causes.map(|causes| causes.explained(self.interval, surroundings));
         Ok(Stolen { point, explained: explained.transpose()? })
     }
@@ -84,6 +86,17 @@ impl Causes {
     }
 }
 
+/// Returns the longest stolen time of a profile in intervals of this length.
+fn point(
+    file: &str,
+    interval: Duration,
+    surroundings: &Surroundings<'_>,
+) -> Result<StolenPoint, Failed> {
+    let profile = read(file, surroundings)?;
+    let found = profile.points.iter().find(|point| point.interval == interval);
+    found.copied().ok_or_else(|| Failed::Fault(format!("{file} has no intervals of {interval}")))
+}
+
 fn read(file: &str, surroundings: &Surroundings<'_>) -> Result<CpuProfile, Failed> {
     let profile = CpuProfile::parse(surroundings.file(file)?);
     profile.map_err(|error| Failed::Fault(format!("{file}: {error}")))
@@ -99,8 +112,8 @@ impl Measures for Stolen {
             }
             ("load_ns", Some(bounds)) => Cell::of(bounds.load),
             ("sum_ns", Some(bounds)) => Cell::of(bounds.sum),
-            ("exceeds_load", Some(bounds)) => Cell::Bool(stolen > bounds.load),
-            ("is_covered", Some(bounds)) => Cell::Bool(stolen <= bounds.sum),
+            ("exceeds_load", Some(bounds)) => Cell::of(u64::from(stolen > bounds.load)),
+            ("is_covered", Some(bounds)) => Cell::of(u64::from(stolen <= bounds.sum)),
             _ => return Err(unknown(name, KNOWN)),
         }))
     }
