@@ -11,7 +11,7 @@ use crate::disk::{Disk, Root};
 use crate::record_error::RecordError;
 
 /// The folder of all records, relative to the root.
-const FOLDER: &str = "var/lib/tidegate/tune";
+pub(crate) const FOLDER: &str = "var/lib/tidegate/tune";
 
 /// Returns the path of a disk's record. Names such as `sda` change, so the path contains the disk's
 /// permanent name.
