@@ -188,17 +188,7 @@ fn attached_disk(arguments: &DiskArguments) -> Result<Disk, Failure> {
     }
     let gone = Attachment::gone(&Root::new(root), device, found.is_err())
         .map_err(|error| Failure::environment(&error))?;
-    match &gone[..] {
-        [] => found,
-        [disk] => Ok(disk.clone()),
-        several => {
-            let names: Vec<_> = several.iter().map(Disk::file_name).collect();
-            Err(Failure::input(
-                format!("{} disks that are gone were called `{device}`", several.len()),
-                format!("name one by its record: {}", names.join(", ")),
-            ))
-        }
-    }
+    tune::only_one(gone, device).unwrap_or(found)
 }
 
 /// Runs `detach`.

@@ -26,14 +26,13 @@ const POLICY: PolicyName = PolicyName::MqDeadlineTuned;
 
 /// Runs the command.
 pub(crate) fn tune(arguments: &TuneArguments) -> Result<Answer, Failure> {
-    let disk = find(&arguments.disk)?;
     if arguments.undo {
-        return undo(&disk, arguments);
+        return undo(&tuned_disk(&arguments.disk)?, arguments);
     }
     if arguments.status {
-        return status(&disk, arguments);
+        return status(&tuned_disk(&arguments.disk)?, arguments);
     }
-    make(&disk, arguments)
+    make(&find(&arguments.disk)?, arguments)
 }
 
 /// Finds the disk that the arguments name.
@@ -41,6 +40,31 @@ pub(crate) fn find(DiskArguments { device, root }: &DiskArguments) -> Result<Dis
     Disk::find(&Root::new(root), device).map_err(|error| {
         Failure::input(error.to_string(), "`lsblk` lists the block devices of a machine")
     })
+}
+
+/// Finds a tuned disk, also one that is gone.
+fn tuned_disk(arguments: &DiskArguments) -> Result<Disk, Failure> {
+    let DiskArguments { device, root } = arguments;
+    let found = find(arguments);
+    if let Ok(disk) = &found
+        && !matches!(Record::of(disk), Ok(None))
+    {
+        return found;
+    }
+    let gone = Record::gone(&Root::new(root), device, found.is_err()).map_err(failure)?;
+    only_one(gone, device).unwrap_or(found)
+}
+
+/// Returns the one disk that is gone; `None` if there is none, and a failure if there are several.
+pub(crate) fn only_one(mut gone: Vec<Disk>, device: &str) -> Option<Result<Disk, Failure>> {
+    if gone.len() < 2 {
+        return gone.pop().map(Ok);
+    }
+    let names: Vec<_> = gone.iter().map(Disk::file_name).collect();
+    Some(Err(Failure::input(
+        format!("{} disks that are gone were called `{device}`", gone.len()),
+        format!("name one by its record: {}", names.join(", ")),
+    )))
 }
 
 fn undo(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
@@ -54,15 +78,24 @@ fn undo(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
 
 fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     let record = Record::of(disk).map_err(failure)?;
-    let state = record.map(|record| TunedState {
-        drift: record.drift(disk),
-        refusals: disk.standing_refusals(disk.queue_depth().map_or(1, NonZeroU32::get)),
-        strangers: record.strangers(disk.root()),
-        file_systems: disk.file_systems(),
-    });
+    let state = record.map(|record| state(&record, disk));
     let report = TuneStatusReport::of(disk.name(), state.as_ref());
     show::report_in(&report, arguments.form);
     Ok(Answer::of(report.is_kept()))
+}
+
+fn state(record: &Record, disk: &Disk) -> TunedState {
+    let drift = record.drift(disk);
+    if disk.is_gone() {
+        return TunedState { is_gone: true, drift, ..TunedState::default() };
+    }
+    TunedState {
+        is_gone: false,
+        drift,
+        refusals: disk.standing_refusals(disk.queue_depth().map_or(1, NonZeroU32::get)),
+        strangers: record.strangers(disk.root()),
+        file_systems: disk.file_systems(),
+    }
 }
 
 /// Proves the workload and shows the settings; applies or installs them if the arguments request

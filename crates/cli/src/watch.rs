@@ -70,7 +70,7 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     let patience = Patience::begin()?;
     // The watch must not delay the programs that it watches. A sandbox may refuse this; the watch
     // then runs at ordinary priority, and lost events are still reported.
-    let _ = Scheduling::idle().apply(None);
+    let _ = Scheduling::idle().with_shortest_slice().apply(None);
     let session = Session::begin(&devices, declared, limits.as_ref(), output.is_some());
     let session = session.map_err(tracefs_failure)?;
     let log = WatchLog::begin(&arguments.log)?;

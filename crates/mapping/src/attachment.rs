@@ -127,27 +127,19 @@ impl Attachment {
     /// If a record cannot be read.
     pub fn gone(root: &Root, name: &str, is_free: bool) -> Result<Vec<Disk>, AttachmentError> {
         let last = name.rsplit('/').next().unwrap_or(name);
-        let present: Vec<_> = Disk::all(root).iter().map(Disk::file_name).collect();
-        let entries = fs::read_dir(root.at(FOLDER)).into_iter().flatten().flatten();
         let mut disks = Vec::new();
-        for path in entries.map(|entry| entry.path()) {
-            let is_record = path.extension().is_some_and(|it| it == "json");
-            let stem = path.file_stem().and_then(|it| it.to_str()).filter(|_| is_record);
-            let Some(stem) = stem.filter(|stem| present.iter().all(|it| it != stem)) else {
-                continue;
-            };
-            let Some(record) = Self::read(path.clone())? else { continue };
-            let device = record.device.as_deref().unwrap_or(stem);
+        for (path, stem) in Disk::gone_in(root, FOLDER) {
+            let Some(record) = Self::read(path)? else { continue };
+            let device = record.device.as_deref().unwrap_or(&stem);
             let is_mapping =
                 |promise: &Promise| promise.name == last || promise.device() == Some(name);
             if record.mapping.as_ref().is_some_and(is_mapping)
                 || stem == last
                 || is_free && device == last
             {
-                disks.push(Disk::gone(root, device, stem));
+                disks.push(Disk::gone(root, device, &stem));
             }
         }
-        disks.sort_by_key(Disk::file_name);
         Ok(disks)
     }
 

@@ -84,6 +84,18 @@ impl Disk {
         Self { root: root.clone(), name: name.to_owned(), directory, recorded_as }
     }
 
+    /// Returns the records in a folder below the root that belong to no present disk, each as its
+    /// path and the name of its disk ([`Disk::file_name`]), sorted.
+    pub fn gone_in(root: &Root, folder: &str) -> Vec<(PathBuf, String)> {
+        let present: Vec<_> = Self::all(root).iter().map(Self::file_name).collect();
+        let folder = root.at(folder);
+        let stem = |name: String| {
+            let stem = name.strip_suffix(".json")?.to_owned();
+            (!present.contains(&stem)).then(|| (folder.join(name), stem))
+        };
+        names_in(&folder).into_iter().filter_map(stem).collect()
+    }
+
     /// Returns whether the disk is gone.
     pub const fn is_gone(&self) -> bool {
         self.recorded_as.is_some()

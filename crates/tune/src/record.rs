@@ -24,6 +24,9 @@ pub struct Record {
     /// The boot in which the threads of `services` run; missing in records of earlier versions.
     #[serde(default)]
     boot: Option<String>,
+    /// The kernel's name for the disk when it was tuned; missing in the records of earlier versions.
+    #[serde(default)]
+    device: Option<String>,
     pub(crate) settings: Vec<Made>,
     pub(crate) files: Vec<Written>,
     /// The services whose threads were changed; missing in records of earlier versions.
@@ -67,6 +70,25 @@ impl Record {
         Self::read(disk.root(), store::place(disk))
     }
 
+    /// Returns the tuned disks of a machine that are gone and have this name. A disk has the name of
+    /// its record and, if `is_free`, also the kernel's name at the time of its tuning, which another
+    /// disk can have now.
+    ///
+    /// # Errors
+    /// If a record cannot be read.
+    pub fn gone(root: &Root, name: &str, is_free: bool) -> Result<Vec<Disk>, RecordError> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let mut disks = Vec::new();
+        for (path, stem) in Disk::gone_in(root, store::FOLDER) {
+            let Some(record) = Self::read(root, path)? else { continue };
+            let device = record.device.as_deref().unwrap_or(&stem);
+            if stem == last || is_free && device == last {
+                disks.push(Disk::gone(root, device, &stem));
+            }
+        }
+        Ok(disks)
+    }
+
     /// Reads the record at a path. Threads of an earlier boot are dropped, because their numbers
     /// and start times now belong to other threads.
     pub(crate) fn read(root: &Root, path: PathBuf) -> Result<Option<Self>, RecordError> {
@@ -102,6 +124,7 @@ impl Record {
         let mut others = Others::of(disk)?;
         others.check(units)?;
         let mut record = Self::of(disk)?.unwrap_or_default();
+        record.device = Some(disk.name().to_owned());
         record.check_free(disk.root(), files, &others)?;
         record.release(disk, files, units, &mut others)?;
         record.enter(disk.root(), settings, files, units, &others);
@@ -204,17 +227,20 @@ impl Record {
         Service::give(&mut services, disk.root(), save, RecordError::of_thread)
     }
 
-    /// Returns the differences between the machine and the record.
+    /// Returns the differences between the machine and the record. A disk that is gone has no
+    /// settings that could differ.
     pub fn drift(&self, disk: &Disk) -> Vec<Drift> {
-        let settings = self.settings.iter().filter_map(|Made { attribute, new, .. }| {
-            let found = disk.value(attribute);
-            let is_kept = found.as_ref() == Some(new);
-            (!is_kept).then(|| Drift {
-                name: attribute.clone(),
-                expected: Some(new.clone()),
-                found,
-            })
-        });
+        let settings = self.settings.iter().filter(|_| !disk.is_gone()).filter_map(
+            |Made { attribute, new, .. }| {
+                let found = disk.value(attribute);
+                let is_kept = found.as_ref() == Some(new);
+                (!is_kept).then(|| Drift {
+                    name: attribute.clone(),
+                    expected: Some(new.clone()),
+                    found,
+                })
+            },
+        );
         let files = self.files.iter().filter_map(|Written { path, text }| {
             let found = fs::read_to_string(disk.root().at(path)).ok();
             let is_kept = found.as_ref() == Some(text);

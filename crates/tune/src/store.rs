@@ -11,7 +11,7 @@ use crate::disk::{Disk, Root};
 use crate::record_error::RecordError;
 
 /// The folder of all records, relative to the root.
-const FOLDER: &str = "var/lib/tidegate/tune";
+pub(crate) const FOLDER: &str = "var/lib/tidegate/tune";
 
 /// Returns the path of a disk's record. It contains the disk's permanent name, because names such
 /// as `sda` change.

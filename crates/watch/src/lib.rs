@@ -31,6 +31,7 @@ mod session;
 mod streams;
 mod tracefs;
 mod watcher;
+mod yielding;
 
 pub use accounts::{Account, Accounts, Source};
 pub use declared::{Declared, DeclaredEntry, Record as DeclaredRecord};

@@ -18,6 +18,7 @@ use tidegate_model::Time;
 use crate::decode::{EVENTS, Formats};
 use crate::ring_page::{PageLayout, records};
 use crate::streams::Streams;
+use crate::yielding::yield_after;
 
 pub use error::TracefsError;
 
@@ -155,7 +156,10 @@ impl Instance {
         for reader in readers {
             let is_empty = read_pages(reader, page, |page| {
                 let found = records(page, *layout).into_iter();
-                found.filter_map(|it| formats.event(it)).for_each(|it| streams.push(it));
+                for (index, event) in found.filter_map(|it| formats.event(it)).enumerate() {
+                    streams.push(event);
+                    yield_after(index);
+                }
             });
             is_rest |= !is_empty.map_err(|error| TracefsError::new(path, error))?;
         }

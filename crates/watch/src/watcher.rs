@@ -13,6 +13,7 @@ use crate::on_device::OnDevice;
 use crate::process::Processes;
 use crate::served::Served;
 use crate::streams::Streams;
+use crate::yielding::yield_after;
 
 /// The observations up to a point in time.
 #[derive(Debug, Clone, Copy)]
@@ -144,8 +145,9 @@ impl<P: Processes> Watcher<P> {
     /// the kernel lost events, processes all that were read, because the lost ones are newer.
     pub fn take(&mut self, streams: &mut Streams, lost: u64, horizon: Time) {
         let until = if lost > 0 { Time::MAX } else { horizon };
-        for event in streams.up_to(until) {
+        for (index, event) in streams.up_to(until).into_iter().enumerate() {
             self.observe(event);
+            yield_after(index);
         }
         if lost > 0 {
             self.lose(lost);

@@ -122,8 +122,7 @@ def table(rows, machines, tidegate):
             for name, one in zip(series, found):
                 faults += [f"{name}, {run}: {fault}" for fault in judge(one, wanted, bound, run)]
                 worst = {step: max(time, one.host[step]) for step, time in worst.items()}
-    print("Host:", ", ".join(f"{step} {time / 1_000:.0f} of {runs.HOST_NS[step] / 1_000:.0f} us"
-                             for step, time in worst.items()))
+    print(runs.host_line(worst))
     print(*(f"FAULT: {fault}" for fault in faults), sep="\n")
     return not faults
 
@@ -143,8 +142,7 @@ def judge(found, settings, bound, run):
                  if found.settings.get(name) != str(value)]
     checks = {
         "the response": (found.client_max, bound),
-        "the drain beyond the disk's contract": (found.disk["overrun_ns"], 0),
-        **{f"the host's {step}": (found.host[step], most) for step, most in runs.HOST_NS.items()},
+        **runs.steps(found),
     }
     exceeding = [f"{what} took {ms(time)} ms, at most {ms(most)} ms" for what, (time, most) in checks.items()
                  if time > most]

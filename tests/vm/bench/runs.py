@@ -155,10 +155,27 @@ def measured(run, attributes, name, module):
         "echo 1 > $T/tracing_on",
         f"load /dev/{name} {run.seconds} {' '.join(sources)}",
         "echo 0 > $T/tracing_on",
-        *(f'echo "disk {figure} $(cat /sys/module/{module}/parameters/{figure})"' for figure in
-          ("served", "late_ns", "overrun_ns")),
+        *figures(module),
         "cat $T/trace",
     ]
+
+
+def figures(module):
+    """Returns the lines that print what the disk measured of itself."""
+    return [f'echo "disk {figure} $(cat /sys/module/{module}/parameters/{figure})"' for figure in
+            ("served", "late_ns", "overrun_ns")]
+
+
+def steps(found):
+    """Returns the times of the disk's contract and of the host's steps in a run, each with the longest one stated."""
+    return {"the drain beyond the disk's contract": (found.disk["overrun_ns"], 0),
+            **{f"the host's {step}": (found.host[step], most) for step, most in HOST_NS.items()}}
+
+
+def host_line(worst):
+    """Returns the longest times of the host's steps as a line to print."""
+    return "Host: " + ", ".join(f"{step} {time / 1_000:.0f} of {HOST_NS[step] / 1_000:.0f} us"
+                                for step, time in worst.items())
 
 
 PROLOGUE = """T=/sys/kernel/tracing

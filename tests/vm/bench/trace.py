@@ -22,7 +22,7 @@ class Result:
     # The exit code of each step of `tidegate tune` in the guest.
     tune: dict
 
-    client_max = early_max = 0
+    client_max = trace_max = early_max = 0
     host: dict = dataclasses.field(default_factory=dict)
 
     @property
@@ -96,6 +96,7 @@ def client_times(found, task_sectors):
     # insertion after each release, in the same order.
     releases = zip((begin for begin, _ in jobs), sorted(insertion for insertion, _ in spans))
     replies = zip(sorted(end for _, end in jobs), sorted(completion for _, completion in spans))
+    found.trace_max = max(completion - insertion for insertion, completion in spans)
     found.client_max = max(end - begin for begin, end in jobs)
     found.host["release"] = max(insertion - begin for begin, insertion in releases)
     found.host["reply"] = max(end - completion for end, completion in replies)

@@ -35,6 +35,25 @@ screens! {
         "cat machine/sys/class/block/sda/queue/scheduler machine/sys/class/block/sda/queue/nr_requests",
         "find machine/etc machine/var -type f",
     ];
+    /// The disk is gone, and its kernel's name is free, or another disk has it.
+    tune_gone: [
+        "sh machine.sh",
+        "tidegate tune sda house.toml --root machine --install --quiet",
+        "mv machine/sys/class/block/sda gone",
+        "tidegate tune sda --root machine --status",
+        "tidegate tune sda --root machine --status --json",
+        "tidegate tune sda --root machine --undo",
+        "find machine/etc machine/var -type f",
+        "tidegate tune sda --root machine --undo --quiet",
+        "tidegate tune sda --root machine --status --quiet",
+        "mv gone machine/sys/class/block/sda",
+        "tidegate tune sda house.toml --root machine --install --quiet",
+        "echo t10.ATA OTHER S-2 > machine/sys/class/block/sda/device/wwid",
+        "tidegate tune sda --root machine --undo --quiet",
+        "ls machine/var/lib/tidegate/tune",
+        "tidegate tune t10.ATA-TESTDISK-S-1-9bf99b53 --root machine --undo --json",
+        "find machine/etc machine/var -type f",
+    ];
     tune_running: [
         "sh machine.sh running",
         "tidegate tune sda house.toml --root machine",

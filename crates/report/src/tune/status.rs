@@ -14,6 +14,7 @@ use crate::page::{Answer, Page, Report, printable};
 pub struct TuneStatusReport<'a> {
     device: &'a str,
     is_tuned: bool,
+    is_gone: bool,
     drift: &'a [Drift],
     /// The reasons for which the disk would be refused now.
     refusals: Vec<String>,
@@ -25,6 +26,8 @@ pub struct TuneStatusReport<'a> {
 /// The differences between a tuned disk and the assumptions of its proof.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TunedState {
+    /// Whether the disk is gone; then only files and services can differ.
+    pub is_gone: bool,
     /// The differences between the disk and its record.
     pub drift: Vec<Drift>,
     /// The reasons for which the disk would be refused now.
@@ -43,19 +46,24 @@ impl<'a> TuneStatusReport<'a> {
         let refusals = state.map_or(&[][..], |state| &*state.refusals);
         let refusals = refusals.iter().map(Refusal::to_string).collect();
         let file_systems = FileSystemReport::all(state.map_or(&[][..], |it| &*it.file_systems));
-        Self { device, is_tuned: state.is_some(), drift, refusals, strangers, file_systems }
+        let (is_tuned, is_gone) = (state.is_some(), state.is_some_and(|state| state.is_gone));
+        Self { device, is_tuned, is_gone, drift, refusals, strangers, file_systems }
     }
 
-    /// Returns whether the disk is tuned, nothing differs, and nothing would be refused. Real-time
-    /// threads of other programs do not count, because only `watch` sees whether they use the disk.
+    /// Returns whether the disk is present and tuned, nothing differs, and nothing would be refused.
+    /// Real-time threads of other programs do not count, because only `watch` sees whether they use
+    /// the disk.
     pub fn is_kept(&self) -> bool {
-        self.is_tuned && self.drift.is_empty() && self.refusals.is_empty()
+        self.is_tuned && !self.is_gone && self.drift.is_empty() && self.refusals.is_empty()
     }
 }
 
 impl Report for TuneStatusReport<'_> {
     fn answer(&self) -> Option<Answer> {
         let device = self.device;
+        if self.is_gone {
+            return Some(Answer::bad(format!("NO: {device} was tuned and is gone")));
+        }
         Some(match (self.drift.len(), self.refusals.len()) {
             (0, 0) if self.is_tuned => {
                 let text = format!("YES: {device} is as it was tuned");
@@ -89,6 +97,9 @@ impl Report for TuneStatusReport<'_> {
             page.labelled("Note", printable(&text));
         }
         FileSystemReport::write_all(page, &self.file_systems);
+        if self.is_gone {
+            page.command("To do", &format!("tidegate tune {} --undo", self.device));
+        }
     }
 }
 
@@ -109,13 +120,16 @@ impl<'a> TuneUndoReport<'a> {
 
 impl Report for TuneUndoReport<'_> {
     fn answer(&self) -> Option<Answer> {
-        let Undone { settings, files, .. } = &self.undone;
+        let Undone { settings, files, unreached, .. } = &self.undone;
         let device = self.device;
-        Some(Answer::good(if settings.is_empty() && files.is_empty() {
+        let removed = count(files.len(), "file");
+        Some(Answer::good(if !unreached.is_empty() {
+            format!("{device} is gone: {removed} and its record removed")
+        } else if settings.is_empty() && files.is_empty() {
             format!("{device} is not tuned, nothing to undo")
         } else {
             let settings = count(settings.len(), "setting");
-            format!("{device}: {settings} restored, {} removed", count(files.len(), "file"))
+            format!("{device}: {settings} restored, {removed} removed")
         }))
     }
 

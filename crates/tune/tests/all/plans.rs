@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use tidegate_model::workload_file::Unit;
-use tidegate_tune::{Disk, NewFile, Record, RecordError};
+use tidegate_tune::{Disk, NewFile, Record, RecordError, Root};
 
 use crate::machine::{
     DEMAND, DEVICE, DISK, IDLE, Machine, REAL_TIME, drop_ins, running, undo, units,
@@ -92,6 +92,49 @@ fn two_disks() -> (Machine, [Disk; 2]) {
     machine.link("sys/class/block/sdb", &format!("../../../{disk}"));
     let disks = ["sda", "sdb"].map(|name| machine.find(name));
     (machine, disks)
+}
+
+/// Goal: the files, the classes and the record of a disk that is gone can be removed, and those that
+/// another disk's record needs stay. Method: one of two tuned disks is unplugged; then the other one, and
+/// a new disk gets its name.
+#[test]
+fn a_disk_that_is_gone_can_be_undone() {
+    let (machine, disks) = two_disks();
+    let root = Root::new(machine.folder.path());
+    let gone = |name: &str, is_free| Record::gone(&root, name, is_free).expect("it can be read");
+    let unplug = |name: &str| {
+        fs::remove_file(machine.at(&format!("sys/class/block/{name}"))).expect("a link");
+    };
+    let before = machine.priorities([10, 11, 12, 20, 21]);
+    let settings = disks[0].settings(&DEMAND);
+    let rule = NewFile::rule(&disks[0], &settings).expect("the disk has a name");
+    let files: Vec<_> = drop_ins().into_iter().chain([rule]).collect();
+    Record::make(&disks[0], &settings, &files, &units()).expect("it can be tuned");
+    Record::make(&disks[1], &[], &drop_ins(), &units()).expect("it can be tuned");
+    assert!(gone("sda", true).is_empty());
+
+    for name in ["sda", "sda1"] {
+        unplug(name);
+    }
+    assert!(gone("sda", false).is_empty());
+    let [first] = &gone("/dev/sda", true)[..] else { panic!("one disk is gone") };
+    assert_eq!((first.name(), first.file_name()), ("sda", disks[0].file_name()));
+    let record = Record::of(first).expect("it can be read").expect("there is one");
+    assert_eq!(record.drift(first), []);
+    let undone = record.undo(first).expect("it can be undone");
+    assert_eq!((undone.settings, undone.files.len()), (vec![], 1));
+    assert!(undone.unreached.contains(&"queue/scheduler".to_owned()));
+    assert!(machine.at(RECORDER_DROP_IN).exists());
+    assert!(gone("sda", true).is_empty());
+
+    unplug("sdb");
+    machine.link("sys/class/block/sdb", &format!("../../../{DISK}"));
+    assert!(gone("sdb", false).is_empty());
+    let [second] = &gone(&disks[1].file_name(), false)[..] else { panic!("one disk is gone") };
+    undo(second);
+    assert_eq!(machine.priorities([10, 11, 12, 20, 21]), before);
+    assert!(!machine.at(RECORDER_DROP_IN).exists());
+    assert_eq!(Record::of(second).expect("it can be read"), None);
 }
 
 #[test]
