@@ -57,9 +57,8 @@ impl Scheduling {
         Self { policy, flags: 0, nice: 0, priority: 0, deadline: [0; 3] }
     }
 
-    /// Returns the same scheduling, but with the shortest slice that the kernel accepts. Linux can let a
-    /// thread that has just got the processor end its slice although a thread of a higher priority
-    /// has woken (`RUN_TO_PARITY`). Kernels before 6.12 ignore the slice.
+    /// Returns the same scheduling with the shortest slice that the kernel accepts. Linux can let a
+    /// thread finish its slice although a thread of a higher priority has woken (`RUN_TO_PARITY`). Kernels before 6.12 ignore the slice.
     ///
     /// # Source
     /// `__setparam_fair` and `pick_eevdf` of Linux 6.12.

@@ -197,8 +197,9 @@ fn a_recorded_result_has_measures() {
 }
 
 /// Goal: a study compares a recorded profile of a processor with two causes. Method: three
-/// handwritten profiles, of which the median counts. In 10 ms the machine's line has 1 + 0.1 ms and the load of 2 ms in 10 ms has 3.6 ms
-/// (5.3.0.6), 4.7 ms together; in 1 ms the sum exceeds the interval.
+/// handwritten profiles, of which the median counts. In 10 ms the machine's line has 1 + 0.1 ms, and
+/// the load of 2 ms in 10 ms has 3.6 ms (5.3.0.6), 4.7 ms together. In 1 ms the sum exceeds the
+/// interval.
 #[test]
 fn a_recorded_profile_is_compared_with_its_causes() {
     let profile = |stolen_ns: [u32; 2], fit: &str| {

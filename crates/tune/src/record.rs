@@ -24,7 +24,7 @@ pub struct Record {
     /// The boot in which the threads of `services` run; missing in records of earlier versions.
     #[serde(default)]
     boot: Option<String>,
-    /// The kernel's name for the disk when it was tuned; missing in the records of earlier versions.
+    /// The kernel's name for the disk when it was tuned; missing in records of earlier versions.
     #[serde(default)]
     device: Option<String>,
     pub(crate) settings: Vec<Made>,
@@ -70,9 +70,9 @@ impl Record {
         Self::read(disk.root(), store::place(disk))
     }
 
-    /// Returns the tuned disks of a machine that are gone and have this name. A disk has the name of
-    /// its record and, if `is_free`, also the kernel's name at the time of its tuning, which another
-    /// disk can have now.
+    /// Returns the tuned disks of a machine that are gone and have this name: the name of the record
+    /// or, if `is_free`, the kernel's name for the disk when it was tuned. The caller sets `is_free`
+    /// if no present disk has that name.
     ///
     /// # Errors
     /// If a record cannot be read.

@@ -94,9 +94,9 @@ fn two_disks() -> (Machine, [Disk; 2]) {
     (machine, disks)
 }
 
-/// Goal: the files, the classes and the record of a disk that is gone can be removed, and those that
-/// another disk's record needs stay. Method: one of two tuned disks is unplugged; then the other one, and
-/// a new disk gets its name.
+/// Goal: the files, classes and record of a disk that is gone can be removed, and those that another
+/// disk's record needs stay. Method: one of two tuned disks is unplugged, then the other one, and a
+/// new disk gets its name.
 #[test]
 fn a_disk_that_is_gone_can_be_undone() {
     let (machine, disks) = two_disks();
