@@ -58,7 +58,8 @@ impl Scheduling {
     }
 
     /// Returns the same scheduling with the shortest slice that the kernel accepts. Linux can let a
-    /// thread finish its slice although a thread of a higher priority has woken (`RUN_TO_PARITY`). Kernels before 6.12 ignore the slice.
+    /// thread finish its slice although a thread of a higher priority has woken (`RUN_TO_PARITY`).
+    /// Kernels before 6.12 ignore the slice.
     ///
     /// # Source
     /// `__setparam_fair` and `pick_eevdf` of Linux 6.12.
