@@ -72,13 +72,13 @@ ip netns exec "$id-b" sh -c "echo 1 >/sys/class/net/$id/threaded" 2>"$work/error
 # Finds the NAPI thread, which the kernel creates anew each time, and binds it to the processor.
 adopt() {
     napi=$(ps -eLo tid,comm | awk -v name="napi/$id" 'index($2, name) == 1 { print $1 }')
-    [ -n "$napi" ] || skip "NAPI has no thread"
+    [ -n "$napi" ] || return 1
     taskset -pc "$cpu" "$napi" >/dev/null
 }
-adopt
+adopt || skip "NAPI has no thread"
 
-# Sends for $1 seconds, from the first processor.
-send() { ip netns exec "$id-a" taskset -c 0 python3 "$here/traffic.py" "$@"; }
+# Sends from the first processor. Run in the background, it is the sender itself, which can be killed.
+send() { exec ip netns exec "$id-a" taskset -c 0 python3 "$here/traffic.py" "$@"; }
 # Runs the flood for $1 seconds.
 flood() {
     if [ "$traffic" = ping ]; then
@@ -93,10 +93,20 @@ flood() {
     pids="$pids $sender"
     sleep 0.3
 }
+# Returns whether the kernel can move packets to another processor.
+has_rps() { ip netns exec "$id-b" test -e "/sys/class/net/$id/queues/rx-0/rps_cpus"; }
 # Moves packets of the receiver to its processor as interrupts do, with the NAPI thread off (1) or on (0).
 hybrid() {
-    ip netns exec "$id-b" sh -c "echo $((1 - $1)) >/sys/class/net/$id/threaded
-        printf %x $(($1 << cpu)) >/sys/class/net/$id/queues/rx-0/rps_cpus"
+    # The kernel's mask has a comma before each eighth digit from the right.
+    mask=$(printf %x $(($1 << cpu % 32)))
+    groups=$((cpu / 32))
+    while [ $groups -gt 0 ]; do mask=$mask,00000000 groups=$((groups - 1)); done
+    ip netns exec "$id-b" sh -ec "echo $((1 - $1)) >/sys/class/net/$id/threaded
+        echo $mask >/sys/class/net/$id/queues/rx-0/rps_cpus"
+}
+end_hybrid() {
+    hybrid 0
+    adopt || { echo "network_interference: NAPI has no thread again" >&2; exit 3; }
 }
 executed() { cut -d' ' -f1 "/proc/$napi/schedstat" 2>/dev/null || echo 0; }
 received() { ip netns exec "$id-b" cat "/sys/class/net/$id/statistics/rx_packets"; }
@@ -175,10 +185,11 @@ bounds() {
     echo "served: budget $budget in $period, at most $(value executed_in_period_ns_max "$work/served") ns in a" \
         "period, enforced at most $(value enforcement_delay_ns_max "$work/served") ns late; the manager" \
         "took $(value manager_ns "$work/served") ns of $(value wall_ns "$work/served") ns"
-    hybrid 1
-    flooded hybrid
-    hybrid 0
-    adopt
+    if has_rps; then
+        hybrid 1
+        flooded hybrid
+        end_hybrid
+    fi
 }
 
 # Measures one line: configuration, execution time of task 2, priorities of tasks 1 and 2.
@@ -210,10 +221,11 @@ quality() {
         "(60, $budget in $period); tasks at 50 and 40"
     echo "service       e2 ms  missed 2 %  missed 1 %  heartbeats   flood sent"
     for execution in ${EXECUTIONS:-1000 2000 3000 4000 5000 6000 7000}; do
-        hybrid 1
-        one hybrid "$execution" 50 40
-        hybrid 0
-        adopt
+        if has_rps; then
+            hybrid 1
+            one hybrid "$execution" 50 40
+            end_hybrid
+        fi
         chrt -f -p 20 "$napi"
         one background "$execution" 50 40
         chrt -f -p 60 "$napi"
@@ -226,6 +238,7 @@ quality() {
 }
 
 echo "$(uname -sr), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg); NAPI on processor $cpu, sender on 0"
+case $traffic in udp | ping) ;; *) echo "network_interference: TRAFFIC is udp or ping" >&2; exit 2 ;; esac
 case $part in
 bounds) bounds ;;
 quality) quality ;;

@@ -36,7 +36,13 @@ mkdir -p "$work"
 sed 's/^socket = .*/&\ncontrol = "media.ctl"/' workloads/media.serve.toml >"$work/media.serve.toml"
 "$tidegate" serve "$work/media.serve.toml" >"$work/service.txt" 2>&1 &
 service=$!
-trap 'kill $service 2>/dev/null || true' EXIT
+device=
+finish() {
+    kill "$service" 2>/dev/null || true
+    [ -z "$device" ] || losetup --detach "$device"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
 for _ in $(seq 100); do
     [ -S "$work/media.ctl" ] && break
     sleep 0.1
@@ -50,16 +56,12 @@ done
 "$tidegate" report "$work/service.result.json" -o "$work/service.html"
 
 # A watch of a loop device, where this machine allows one.
-watch() {
-    truncate -s 64M "$work/disk.img"
-    device=$(losetup --find --show "$work/disk.img") || return
+truncate -s 64M "$work/disk.img"
+if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing ] && device=$(losetup --find --show "$work/disk.img" 2>/dev/null); then
     { sleep 1; dd if="$device" of=/dev/null bs=128k iflag=direct status=none; } &
+    reader=$!
     "$tidegate" watch "$device" --duration 3s --quiet --result "$work/watch.result.json" >/dev/null
-    code=$?
-    losetup --detach "$device"
-    return $code
-}
-if [ "$(id -u)" = 0 ] && command -v losetup >/dev/null && watch; then
+    wait "$reader"
     "$tidegate" report "$work/watch.result.json" -o "$work/watch.html"
 else
     echo "test-browser: no page of a watch: no loop device can be watched here"

@@ -70,7 +70,8 @@ pub(crate) fn watch(arguments: &WatchArguments) -> Result<Answer, Failure> {
     let patience = Patience::begin()?;
     // The watch must not delay the programs that it watches. A sandbox may refuse this; the watch
     // then runs at ordinary priority, and lost events are still reported.
-    let _ = Scheduling::idle().with_shortest_slice().apply(None);
+    let _ = Scheduling::other_with_shortest_slice().apply(None);
+    let _ = Scheduling::idle().apply(None);
     let session = Session::begin(&devices, declared, limits.as_ref(), output.is_some());
     let session = session.map_err(tracefs_failure)?;
     let log = WatchLog::begin(&arguments.log)?;
@@ -137,6 +138,8 @@ impl Watching<'_> {
     /// Ends the watch; also returns whether the log and the last metrics were written.
     fn finish(self) -> Result<(Session, Result<(), Failure>), Failure> {
         let Self { mut session, device, metrics, log, .. } = self;
+        // On a busy processor, the rest would take minutes at the lowest priority.
+        let _ = Scheduling::other().apply(None);
         session.finish().map_err(tracefs_failure)?;
         let finish = |mut log: WatchLog| {
             // `finish` returns the fault too.

@@ -14,7 +14,7 @@ pub struct Scheduling {
     flags: u64,
     nice: i32,
     priority: u32,
-    /// Runtime, deadline and period in ns; for SCHED_OTHER and SCHED_IDLE the slice, or 0.
+    /// Runtime, deadline and period in ns; for SCHED_OTHER the slice, or 0 for the kernel's.
     deadline: [u64; 3],
 }
 
@@ -57,15 +57,12 @@ impl Scheduling {
         Self { policy, flags: 0, nice: 0, priority: 0, deadline: [0; 3] }
     }
 
-    /// Returns the same scheduling with the shortest slice that the kernel accepts. Linux can let a
-    /// thread finish its slice although a thread of a higher priority has woken (`RUN_TO_PARITY`).
-    /// Kernels before 6.12 ignore the slice.
-    ///
-    /// # Source
-    /// `__setparam_fair` and `pick_eevdf` of Linux 6.12.
-    #[must_use]
-    pub const fn with_shortest_slice(self) -> Self {
-        Self { deadline: [SLICE_MIN_NS, 0, 0], ..self }
+    /// Returns `SCHED_OTHER` with the shortest slice that the kernel accepts. Linux can let a thread
+    /// finish its slice although a thread of a higher priority has woken (`RUN_TO_PARITY`). The
+    /// kernel keeps the slice when the thread then gets [`Self::idle`], with which it accepts none.
+    /// Kernels before 6.12 ignore it.
+    pub const fn other_with_shortest_slice() -> Self {
+        Self { deadline: [SLICE_MIN_NS, 0, 0], ..Self::other() }
     }
 
     /// Returns the same scheduling, but threads that the thread starts later do not inherit it.
@@ -174,6 +171,21 @@ mod tests {
             assert!(Scheduling::of(this).unwrap().to_string().starts_with("SCHED_IDLE"));
             before.apply(None).unwrap();
             assert_eq!(Scheduling::of(this).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn an_idle_thread_keeps_its_slice() {
+        std::thread::spawn(|| {
+            let this = ThreadId::this();
+            Scheduling::other_with_shortest_slice().apply(Some(this)).unwrap();
+            Scheduling::idle().apply(Some(this)).unwrap();
+            let found = Scheduling::of(this).unwrap();
+            assert_eq!(found.policy, POLICY_IDLE);
+            // Kernels before 6.12 have no slices.
+            assert!([0, SLICE_MIN_NS].contains(&found.deadline[0]), "{}", found.deadline[0]);
         })
         .join()
         .unwrap();

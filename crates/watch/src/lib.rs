@@ -49,3 +49,4 @@ pub use session::Session;
 pub use streams::Streams;
 pub use tracefs::{Instance, TracefsError};
 pub use watcher::{Seen, Watcher};
+pub use yielding::Pacer;

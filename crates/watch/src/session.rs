@@ -9,6 +9,7 @@ use crate::served::Served;
 use crate::streams::Streams;
 use crate::tracefs::{Instance, TracefsError, now};
 use crate::watcher::{Seen, Watcher};
+use crate::yielding::Pacer;
 
 /// The time after which an event has appeared in its processor's buffer; its writer can be
 /// interrupted.
@@ -23,6 +24,7 @@ pub struct Session {
     began: Time,
     /// The time up to which every event was read.
     horizon: Time,
+    pacer: Pacer,
 }
 
 impl Session {
@@ -42,7 +44,7 @@ impl Session {
         let began = now();
         let watcher = Watcher::new(began, ProcessTable::new("/proc"), declared, limits);
         let watcher = if is_learning { watcher.learning() } else { watcher };
-        Ok(Self { instance, streams: Streams::default(), watcher, began, horizon: began })
+        Ok(Self { instance, streams: Streams::default(), watcher, began, horizon: began, pacer: Pacer::begin() })
     }
 
     /// Processes the events until shortly before now. Call it ten times a second.
@@ -51,30 +53,31 @@ impl Session {
     /// If the kernel's buffer cannot be read.
     pub fn poll(&mut self) -> Result<(), TracefsError> {
         let horizon = Time::from_ns(now().ns().saturating_sub(LAG.ns())); // the clock starts at boot
-        let (lost, is_rest) = self.instance.read(&mut self.streams)?;
+        let (lost, is_rest) = self.instance.read(&mut self.streams, &mut self.pacer)?;
         // Events that remain in a buffer can be older than those that were read.
         let horizon = if is_rest { self.horizon } else { horizon };
         self.horizon = horizon;
-        self.watcher.take(&mut self.streams, lost, horizon);
+        self.watcher.take(&mut self.streams, lost, horizon, &mut self.pacer);
         Ok(())
     }
 
-    /// Stops tracing and processes the remaining events.
+    /// Stops tracing and processes the remaining events, without yielding.
     ///
     /// # Errors
     /// If the kernel's buffer cannot be read.
     pub fn finish(&mut self) -> Result<(), TracefsError> {
         let end = now();
         self.instance.stop()?;
+        self.pacer = Pacer::off();
         let mut lost = 0;
         loop {
-            let (more, is_rest) = self.instance.read(&mut self.streams)?;
+            let (more, is_rest) = self.instance.read(&mut self.streams, &mut self.pacer)?;
             lost += more;
             if !is_rest {
                 break;
             }
         }
-        self.watcher.take(&mut self.streams, lost, Time::MAX);
+        self.watcher.take(&mut self.streams, lost, Time::MAX, &mut self.pacer);
         self.watcher.wait_until(end);
         Ok(())
     }

@@ -18,7 +18,7 @@ use tidegate_model::Time;
 use crate::decode::{EVENTS, Formats};
 use crate::ring_page::{PageLayout, records};
 use crate::streams::Streams;
-use crate::yielding::yield_after;
+use crate::yielding::Pacer;
 
 pub use error::TracefsError;
 
@@ -150,15 +150,19 @@ impl Instance {
     ///
     /// # Errors
     /// If the kernel's buffer cannot be read.
-    pub fn read(&mut self, streams: &mut Streams) -> Result<(u64, bool), TracefsError> {
+    pub fn read(
+        &mut self,
+        streams: &mut Streams,
+        pacer: &mut Pacer,
+    ) -> Result<(u64, bool), TracefsError> {
         let Self { readers, page, layout, formats, path, .. } = self;
         let mut is_rest = false;
         for reader in readers {
             let is_empty = read_pages(reader, page, |page| {
                 let found = records(page, *layout).into_iter();
-                for (index, event) in found.filter_map(|it| formats.event(it)).enumerate() {
+                for event in found.filter_map(|it| formats.event(it)) {
                     streams.push(event);
-                    yield_after(index);
+                    pacer.pace();
                 }
             });
             is_rest |= !is_empty.map_err(|error| TracefsError::new(path, error))?;

@@ -13,7 +13,7 @@ use crate::on_device::OnDevice;
 use crate::process::Processes;
 use crate::served::Served;
 use crate::streams::Streams;
-use crate::yielding::yield_after;
+use crate::yielding::Pacer;
 
 /// The observations up to a point in time.
 #[derive(Debug, Clone, Copy)]
@@ -143,11 +143,11 @@ impl<P: Processes> Watcher<P> {
 
     /// Processes the events up to `horizon`, the time up to which the streams have every event. If
     /// the kernel lost events, processes all that were read, because the lost ones are newer.
-    pub fn take(&mut self, streams: &mut Streams, lost: u64, horizon: Time) {
+    pub fn take(&mut self, streams: &mut Streams, lost: u64, horizon: Time, pacer: &mut Pacer) {
         let until = if lost > 0 { Time::MAX } else { horizon };
-        for (index, event) in streams.up_to(until).into_iter().enumerate() {
+        for event in streams.up_to(until) {
             self.observe(event);
-            yield_after(index);
+            pacer.pace();
         }
         if lost > 0 {
             self.lose(lost);

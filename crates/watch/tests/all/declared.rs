@@ -4,7 +4,7 @@
 
 use tidegate_model::workload_file::DriveReference;
 use tidegate_model::{Duration, WorkloadFile};
-use tidegate_watch::{Declared, Event, EventKind, Operation, Streams, Watcher};
+use tidegate_watch::{Declared, Event, EventKind, Operation, Pacer, Streams, Watcher};
 
 use crate::common::{ByName, at, extent, feed, submitter, us, watcher};
 
@@ -215,12 +215,12 @@ fn events_from_before_a_loss_come_before_it() {
     };
     streams.push(queued(10, 0));
     streams.push(queued(12, 8));
-    watcher.take(&mut streams, 1, at(1));
+    watcher.take(&mut streams, 1, at(1), &mut Pacer::off());
     assert_eq!(watcher.seen(at(20)).pending, 0);
     // This event is older than the newest one that was read, but appeared later.
     streams.push(queued(11, 16));
     streams.push(queued(13, 24));
-    watcher.take(&mut streams, 0, at(100));
+    watcher.take(&mut streams, 0, at(100), &mut Pacer::off());
     let seen = watcher.seen(at(100));
     assert_eq!((seen.pending, seen.unfinished, seen.lost), (1, 2, 1));
 }
