@@ -87,10 +87,11 @@ fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
 fn state(record: &Record, disk: &Disk) -> TunedState {
     let drift = record.drift(disk);
     if disk.is_gone() {
-        return TunedState { is_gone: true, drift, ..TunedState::default() };
+        let record = Some(disk.file_name());
+        return TunedState { gone_record: record, drift, ..TunedState::default() };
     }
     TunedState {
-        is_gone: false,
+        gone_record: None,
         drift,
         refusals: disk.standing_refusals(disk.queue_depth().map_or(1, NonZeroU32::get)),
         strangers: record.strangers(disk.root()),
@@ -119,9 +120,11 @@ fn check_not_attached(disk: &Disk) -> Result<(), Failure> {
         return Ok(());
     }
     let name = disk.name();
+    // Another disk can now have the kernel's name of a disk that is gone.
+    let argument = if disk.is_gone() { disk.file_name() } else { name.to_owned() };
     Err(Failure::input(
         format!("`{name}` is attached, and the target needs the settings that it has"),
-        format!("run `tidegate detach {name}` first"),
+        format!("run `tidegate detach {argument}` first"),
     ))
 }
 

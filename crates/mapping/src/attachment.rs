@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tidegate_tune::{Disk, Root};
+use tidegate_tune::{Disk, GoneError, GoneSearch, Root};
 
 /// The folder of all records, relative to the root.
 const FOLDER: &str = "var/lib/tidegate/attach";
@@ -97,6 +97,9 @@ pub enum AttachmentError {
         /// The record's fault.
         source: serde_json::Error,
     },
+    /// The search for a disk that is gone cannot tell whether it is.
+    #[error(transparent)]
+    Gone(#[from] GoneError),
 }
 
 impl Attachment {
@@ -119,28 +122,28 @@ impl Attachment {
     }
 
     /// Returns the attached disks that are gone from the machine and match this name: the name of
-    /// the mapping or of the record, or the disk's path in the mapping's table. Set `is_free` if no
-    /// present disk has the name; then the kernel's name for the disk when it was attached matches
-    /// too.
+    /// the record or of the mapping (with or without `/dev/mapper/`), or the disk's path in the
+    /// mapping's table. If no present device has the name, the kernel's name for the disk when it
+    /// was attached matches too, except for a disk without a permanent name, because the kernel can
+    /// have renamed it. Set `is_unknown` if [`Disk::find`] does not find the name.
     ///
     /// # Errors
-    /// If a record cannot be read.
-    pub fn gone(root: &Root, name: &str, is_free: bool) -> Result<Vec<Disk>, AttachmentError> {
-        let last = name.rsplit('/').next().unwrap_or(name);
-        let mut disks = Vec::new();
-        for (path, stem) in Disk::gone_in(root, FOLDER) {
+    /// If the present disks cannot be listed, if a record cannot be read, or if only a disk without
+    /// a permanent name had the name.
+    pub fn gone(root: &Root, name: &str, is_unknown: bool) -> Result<Vec<Disk>, AttachmentError> {
+        let mapping = name.strip_prefix("/dev/mapper/").unwrap_or(name);
+        let mut search = GoneSearch::new(root, name, is_unknown);
+        for (path, stem) in search.records(FOLDER)? {
             let Some(record) = Self::read(path)? else { continue };
-            let device = record.device.as_deref().unwrap_or(&stem);
-            let is_mapping =
-                |promise: &Promise| promise.name == last || promise.device() == Some(name);
-            if record.mapping.as_ref().is_some_and(is_mapping)
-                || stem == last
-                || is_free && device == last
-            {
-                disks.push(Disk::gone(root, device, &stem));
-            }
+            let promise = record.mapping.as_ref();
+            let path = promise.and_then(Promise::device);
+            let by_kernel = path.and_then(kernel_name);
+            let is_named = promise.is_some_and(|promise| promise.name == mapping)
+                || by_kernel.is_none() && path == Some(name);
+            let device = record.device.as_deref().or(by_kernel);
+            search.enter(&stem, device, is_named);
         }
-        Ok(disks)
+        Ok(search.finish()?)
     }
 
     fn read(path: PathBuf) -> Result<Option<Self>, AttachmentError> {
@@ -183,6 +186,11 @@ impl Attachment {
             source,
         })
     }
+}
+
+/// Returns the kernel's name in a path `/dev/NAME`; `None` for a longer path.
+fn kernel_name(path: &str) -> Option<&str> {
+    path.strip_prefix("/dev/").filter(|name| !name.contains('/'))
 }
 
 fn place(disk: &Disk) -> PathBuf {

@@ -56,19 +56,30 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Finds the disk of a device: `/dev/sda`, `sda`, a partition of it, or a link to it.
+    /// Finds the disk of a device: `/dev/sda`, `sda`, a partition of it, or a link to it. A name
+    /// that sysfs lists takes precedence over a link in the current directory.
     ///
     /// # Errors
     /// [`NoDisk`] if sysfs does not list it.
     pub fn find(root: &Root, device: &str) -> Result<Self, NoDisk> {
+        if let Ok(disk) = Self::named(root, device) {
+            return Ok(disk);
+        }
         let path = Path::new(device);
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let name = file_name(&path);
-        let missing = || NoDisk { name: name.clone() };
-        if name.is_empty() {
+        Self::named(root, &file_name(&path))
+    }
+
+    /// Returns the disk of the device or partition that sysfs lists under this name.
+    ///
+    /// # Errors
+    /// [`NoDisk`] if sysfs does not list it.
+    pub fn named(root: &Root, name: &str) -> Result<Self, NoDisk> {
+        let missing = || NoDisk { name: name.to_owned() };
+        if name.is_empty() || file_name(Path::new(name)) != name {
             return Err(missing());
         }
-        let link = root.at("sys/class/block").join(&name);
+        let link = root.at("sys/class/block").join(name);
         let mut directory = link.canonicalize().map_err(|_| missing())?;
         if directory.join("partition").exists() {
             directory.pop();
@@ -84,18 +95,6 @@ impl Disk {
         Self { root: root.clone(), name: name.to_owned(), directory, recorded_as }
     }
 
-    /// Returns the records in a folder below the root that belong to no present disk, each as its
-    /// path and the name of its disk ([`Disk::file_name`]), sorted.
-    pub fn gone_in(root: &Root, folder: &str) -> Vec<(PathBuf, String)> {
-        let present: Vec<_> = Self::all(root).iter().map(Self::file_name).collect();
-        let folder = root.at(folder);
-        let stem = |name: String| {
-            let stem = name.strip_suffix(".json")?.to_owned();
-            (!present.contains(&stem)).then(|| (folder.join(name), stem))
-        };
-        names_in(&folder).into_iter().filter_map(stem).collect()
-    }
-
     /// Returns whether the disk is gone.
     pub const fn is_gone(&self) -> bool {
         self.recorded_as.is_some()
@@ -104,7 +103,7 @@ impl Disk {
     /// Returns all disks of a machine, including devices that are built on others.
     pub fn all(root: &Root) -> Vec<Self> {
         let names = names_in(&root.at("sys/class/block")).into_iter();
-        let mut disks: Vec<_> = names.filter_map(|name| Self::find(root, &name).ok()).collect();
+        let mut disks: Vec<_> = names.filter_map(|name| Self::named(root, &name).ok()).collect();
         // Each partition was found as its disk, so remove duplicates.
         disks.sort_by(|a, b| a.name.cmp(&b.name));
         disks.dedup_by(|a, b| a.name == b.name);
@@ -155,12 +154,10 @@ impl Disk {
     /// the permanent name or, if there is none, the kernel's name. A hash at the end distinguishes
     /// names that differ only in punctuation.
     pub fn file_name(&self) -> String {
-        const NAME_MAX: usize = 80;
         if let Some(name) = &self.recorded_as {
             return name.clone();
         }
-        let name = self.wwid().unwrap_or_else(|| self.name().to_owned());
-        format!("{:.NAME_MAX$}-{:08x}", slug(&name), hash(&name))
+        file_name_of(&self.wwid().unwrap_or_else(|| self.name().to_owned()))
     }
 
     /// Returns the vendor and the model, as far as the device reports them.
@@ -232,7 +229,7 @@ impl Disk {
             .collect();
         names.sort();
         names.dedup();
-        let found = names.iter().map(|name| Self::find(&self.root, name));
+        let found = names.iter().map(|name| Self::named(&self.root, name));
         found.flatten().collect()
     }
 
@@ -290,6 +287,12 @@ impl Disk {
         let link = fs::read_link(self.path("device/driver")).ok()?;
         Some(file_name(&link))
     }
+}
+
+/// Returns the name for the files of a disk with this permanent or kernel's name.
+pub(crate) fn file_name_of(name: &str) -> String {
+    const NAME_MAX: usize = 80;
+    format!("{:.NAME_MAX$}-{:08x}", slug(name), hash(name))
 }
 
 /// Returns the names in a directory, sorted; empty if it cannot be read.

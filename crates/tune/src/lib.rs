@@ -16,6 +16,7 @@
 mod demand;
 mod disk;
 mod file_systems;
+mod gone;
 mod install;
 mod others;
 mod record;
@@ -30,6 +31,7 @@ mod undo;
 pub use demand::Demand;
 pub use disk::{Disk, NoDisk, Root};
 pub use file_systems::{Experience, FileSystem};
+pub use gone::{GoneError, GoneSearch};
 pub use install::{NewFile, slug};
 pub use record::{Drift, Record};
 pub use record_error::RecordError;

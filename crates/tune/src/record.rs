@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_model::workload_file::Unit;
 
 use crate::disk::{Disk, Root};
+use crate::gone::GoneSearch;
 use crate::install::NewFile;
 use crate::others::Others;
 use crate::record_error::RecordError;
@@ -70,23 +71,24 @@ impl Record {
         Self::read(disk.root(), store::place(disk))
     }
 
-    /// Returns the tuned disks of a machine that are gone and have this name: the name of the record
-    /// or, if `is_free`, the kernel's name for the disk when it was tuned. The caller sets `is_free`
-    /// if no present disk has that name.
+    /// Returns the tuned disks of a machine that are gone and have this name: the name of the
+    /// record or, if no present device has it, the kernel's name for the disk when it was tuned. A
+    /// disk without a permanent name is found by its record's name only, because the kernel can
+    /// have renamed it. Set `is_unknown` if [`Disk::find`] does not find the name.
     ///
     /// # Errors
-    /// If a record cannot be read.
-    pub fn gone(root: &Root, name: &str, is_free: bool) -> Result<Vec<Disk>, RecordError> {
-        let last = name.rsplit('/').next().unwrap_or(name);
-        let mut disks = Vec::new();
-        for (path, stem) in Disk::gone_in(root, store::FOLDER) {
-            let Some(record) = Self::read(root, path)? else { continue };
-            let device = record.device.as_deref().unwrap_or(&stem);
-            if stem == last || is_free && device == last {
-                disks.push(Disk::gone(root, device, &stem));
+    /// If the present disks cannot be listed, if a record that can match cannot be read, or if only
+    /// a disk without a permanent name had the name.
+    pub fn gone(root: &Root, name: &str, is_unknown: bool) -> Result<Vec<Disk>, RecordError> {
+        let mut search = GoneSearch::new(root, name, is_unknown);
+        for (path, stem) in search.records(store::FOLDER)? {
+            if !search.is_free() && !search.is_record(&stem) {
+                continue;
             }
+            let Some(record) = Self::read(root, path)? else { continue };
+            search.enter(&stem, record.device.as_deref(), false);
         }
-        Ok(disks)
+        Ok(search.finish()?)
     }
 
     /// Reads the record at a path. Threads of an earlier boot are dropped, because their numbers

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::gone::GoneError;
+
 /// An error in applying, recording or undoing a setting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -68,6 +70,9 @@ pub enum RecordError {
         /// The parser's error.
         source: serde_json::Error,
     },
+    /// The search for a disk that is gone cannot tell whether it is.
+    #[error(transparent)]
+    Gone(#[from] GoneError),
 }
 
 impl RecordError {

@@ -147,6 +147,9 @@ screens! {
         "sh gate.sh",
         "tidegate attach sda --workload gated.toml --root machine --dmsetup ./dmsetup --install --name fast --quiet",
         "mv machine/sys/class/block/sda gone",
+        // No disk is listed, so none counts as gone.
+        "tidegate detach sda --root machine --dmsetup ./dmsetup",
+        "mkdir machine/sys/class/block/sdb",
         "touch machine/busy",
         "tidegate detach sda --root machine --dmsetup ./dmsetup --quiet",
         "rm machine/busy",

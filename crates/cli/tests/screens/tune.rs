@@ -39,7 +39,13 @@ screens! {
     tune_gone: [
         "sh machine.sh",
         "tidegate tune sda house.toml --root machine --install --quiet",
-        "mv machine/sys/class/block/sda gone",
+        // A link of the current directory has the name of a disk that is present.
+        "ln -s house.toml sda",
+        "tidegate tune sda --root machine --status --quiet",
+        "mv machine/sys/class/block/sda gone && rm sda",
+        // No disk is listed, so none counts as gone.
+        "tidegate tune sda --root machine --undo",
+        "mkdir machine/sys/class/block/sdb",
         "tidegate tune sda --root machine --status",
         "tidegate tune sda --root machine --status --json",
         "tidegate tune sda --root machine --undo",

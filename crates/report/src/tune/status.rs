@@ -15,6 +15,9 @@ pub struct TuneStatusReport<'a> {
     device: &'a str,
     is_tuned: bool,
     is_gone: bool,
+    /// The name of the record if the disk is gone.
+    #[serde(skip)]
+    gone_record: Option<&'a str>,
     drift: &'a [Drift],
     /// The reasons for which the disk would be refused now.
     refusals: Vec<String>,
@@ -26,8 +29,8 @@ pub struct TuneStatusReport<'a> {
 /// The differences between a tuned disk and the assumptions of its proof.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TunedState {
-    /// Whether the disk is gone; then only files and services can differ.
-    pub is_gone: bool,
+    /// The name of the record if the disk is gone; then only files and services can differ.
+    pub gone_record: Option<String>,
     /// The differences between the disk and its record.
     pub drift: Vec<Drift>,
     /// The reasons for which the disk would be refused now.
@@ -46,8 +49,9 @@ impl<'a> TuneStatusReport<'a> {
         let refusals = state.map_or(&[][..], |state| &*state.refusals);
         let refusals = refusals.iter().map(Refusal::to_string).collect();
         let file_systems = FileSystemReport::all(state.map_or(&[][..], |it| &*it.file_systems));
-        let (is_tuned, is_gone) = (state.is_some(), state.is_some_and(|state| state.is_gone));
-        Self { device, is_tuned, is_gone, drift, refusals, strangers, file_systems }
+        let gone_record = state.and_then(|state| state.gone_record.as_deref());
+        let (is_tuned, is_gone) = (state.is_some(), gone_record.is_some());
+        Self { device, is_tuned, is_gone, gone_record, drift, refusals, strangers, file_systems }
     }
 
     /// Returns whether the disk is present and tuned, nothing differs, and nothing would be refused.
@@ -61,8 +65,9 @@ impl<'a> TuneStatusReport<'a> {
 impl Report for TuneStatusReport<'_> {
     fn answer(&self) -> Option<Answer> {
         let device = self.device;
-        if self.is_gone {
-            return Some(Answer::bad(format!("NO: {device} was tuned and is gone")));
+        if let Some(record) = self.gone_record {
+            let text = format!("NO: {device} was tuned and is gone (its record is {record})");
+            return Some(Answer::bad(text));
         }
         Some(match (self.drift.len(), self.refusals.len()) {
             (0, 0) if self.is_tuned => {
@@ -97,8 +102,9 @@ impl Report for TuneStatusReport<'_> {
             page.labelled("Note", printable(&text));
         }
         FileSystemReport::write_all(page, &self.file_systems);
-        if self.is_gone {
-            page.command("To do", &format!("tidegate tune {} --undo", self.device));
+        if let Some(record) = self.gone_record {
+            // Another disk can now have the kernel's name.
+            page.command("To do", &format!("tidegate tune {record} --undo"));
         }
     }
 }

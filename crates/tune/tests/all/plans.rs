@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use tidegate_model::workload_file::Unit;
-use tidegate_tune::{Disk, NewFile, Record, RecordError, Root};
+use tidegate_tune::{Disk, GoneError, NewFile, Record, RecordError, Root};
 
 use crate::machine::{
     DEMAND, DEVICE, DISK, IDLE, Machine, REAL_TIME, drop_ins, running, undo, units,
@@ -117,6 +117,9 @@ fn a_disk_that_is_gone_can_be_undone() {
         unplug(name);
     }
     assert!(gone("sda", false).is_empty());
+    for path in ["./x/sda", "/x/sda", "/dev/x/sda"] {
+        assert!(gone(path, true).is_empty(), "{path}");
+    }
     let [first] = &gone("/dev/sda", true)[..] else { panic!("one disk is gone") };
     assert_eq!((first.name(), first.file_name()), ("sda", disks[0].file_name()));
     let record = Record::of(first).expect("it can be read").expect("there is one");
@@ -129,12 +132,88 @@ fn a_disk_that_is_gone_can_be_undone() {
 
     unplug("sdb");
     machine.link("sys/class/block/sdb", &format!("../../../{DISK}"));
-    assert!(gone("sdb", false).is_empty());
+    for is_unknown in [false, true] {
+        assert!(gone("sdb", is_unknown).is_empty(), "another disk has the name");
+    }
     let [second] = &gone(&disks[1].file_name(), false)[..] else { panic!("one disk is gone") };
     undo(second);
     assert_eq!(machine.priorities([10, 11, 12, 20, 21]), before);
     assert!(!machine.at(RECORDER_DROP_IN).exists());
     assert_eq!(Record::of(second).expect("it can be read"), None);
+}
+
+/// Goal: no disk counts as gone if the present disks are unknown. Method: `sys/class/block` is
+/// missing, empty, or has an entry that leads nowhere.
+#[test]
+fn no_disk_is_gone_while_disks_cannot_be_listed() {
+    let (machine, [first, _]) = two_disks();
+    let root = Root::new(machine.folder.path());
+    let class = machine.at("sys/class/block");
+    let gone = || Record::gone(&root, "sda", true);
+    let is_unlisted = || matches!(gone(), Err(RecordError::Gone(GoneError::Unlisted { .. })));
+    let record = first.file_name();
+    install(&first, &units());
+    fs::remove_dir_all(&class).expect("a folder");
+    assert!(is_unlisted());
+    let by_record = Record::gone(&root, &record, true);
+    assert!(matches!(by_record, Err(RecordError::Gone(GoneError::Unlisted { .. }))));
+    fs::create_dir(&class).expect("a folder");
+    assert!(is_unlisted());
+    machine.link("sys/class/block/sdb", "../../../nowhere");
+    assert!(is_unlisted());
+    fs::remove_file(class.join("sdb")).expect("a link");
+    machine.link("sys/class/block/sda", &format!("../../../{DISK}"));
+    assert!(gone().expect("the disks are listed").is_empty());
+    fs::remove_file(class.join("sda")).expect("a link");
+    fs::remove_file(machine.at(RECORD)).expect("a record");
+    assert!(gone().expect("there are no records").is_empty());
+}
+
+/// Goal: a disk that the kernel renamed is not gone. Method: a disk without a permanent name gets
+/// another name of the kernel's. Only the name of its record then finds it.
+#[test]
+fn a_disk_without_a_permanent_name_is_gone_by_its_record_alone() {
+    let machine = running();
+    fs::remove_file(machine.at(&format!("{DEVICE}/wwid"))).expect("a file");
+    let disk = machine.disk();
+    let record = disk.file_name();
+    Record::make(&disk, &disk.settings(&DEMAND), &[], &units()).expect("it can be tuned");
+    let class = machine.at("sys/class/block");
+    for name in ["sda", "sda1"] {
+        fs::remove_file(class.join(name)).expect("a link");
+    }
+    let renamed = DISK.replace("block/sda", "block/sdb");
+    fs::rename(machine.at(DISK), machine.at(&renamed)).expect("a folder");
+    machine.link("sys/class/block/sdb", &format!("../../../{renamed}"));
+    let root = Root::new(machine.folder.path());
+    for name in ["sda", "/dev/sda"] {
+        let error = Record::gone(&root, name, true).expect_err("it can have another name");
+        let RecordError::Gone(GoneError::NoPermanentName { device, record: found }) = &error else {
+            panic!("{error}")
+        };
+        assert_eq!((device.as_str(), found), ("sda", &record));
+    }
+    let [found] = &Record::gone(&root, &record, true).expect("it can be read")[..] else {
+        panic!("one disk has the record")
+    };
+    assert_eq!((found.name(), found.file_name()), ("sda", record));
+}
+
+/// Goal: an unrelated record does not matter. Method: the record of a disk that is gone is damaged,
+/// and another disk is searched.
+#[test]
+fn a_damaged_record_of_another_disk_does_not_matter() {
+    let machine = Machine::new();
+    let root = Root::new(machine.folder.path());
+    machine.write("var/lib/tidegate/tune/other-1.json", "{");
+    for (name, is_unknown) in [("sda", false), ("sda", true), ("./x/sdq", true)] {
+        let gone = Record::gone(&root, name, is_unknown).expect("no record can match");
+        assert!(gone.is_empty(), "{name}");
+    }
+    for name in ["other-1", "sdq"] {
+        let error = Record::gone(&root, name, true).expect_err("the record can match");
+        assert!(matches!(error, RecordError::Damaged { .. }), "{error}");
+    }
 }
 
 #[test]
