@@ -44,7 +44,14 @@ impl Session {
         let began = now();
         let watcher = Watcher::new(began, ProcessTable::new("/proc"), declared, limits);
         let watcher = if is_learning { watcher.learning() } else { watcher };
-        Ok(Self { instance, streams: Streams::default(), watcher, began, horizon: began, pacer: Pacer::begin() })
+        Ok(Self {
+            instance,
+            streams: Streams::default(),
+            watcher,
+            began,
+            horizon: began,
+            pacer: Pacer::begin(),
+        })
     }
 
     /// Processes the events until shortly before now. Call it ten times a second.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The time after which the thread yields: far shorter than a tick, and long enough for tens of
 /// events, because a thread under `SCHED_IDLE` may wait for 10 ms after each yield.
-const PIECE: Duration = Duration::from_micros(50);
+const PIECE: Duration = Duration::from_micros(20);
 
 /// Yields during work on many events.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Creates a pacer that yields every 50 us.
+    /// Creates a pacer that yields every 20 us.
     pub fn begin() -> Self {
         Self { last: Some(Instant::now()) }
     }
