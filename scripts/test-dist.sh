@@ -41,6 +41,7 @@ try_program() {
 }
 
 trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+trap 'exit 130' INT TERM
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 rm -rf "$root"
 mmdebstrap --quiet --variant=apt "$codename" "$root" || skip "no root of $codename can be made here"
