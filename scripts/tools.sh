@@ -41,7 +41,7 @@ fi
 # and pass.
 packages=""
 for pair in nbdkit:nbdkit nbdcopy:libnbd-bin nbdfuse:nbdfuse qemu-img:qemu-utils fio:fio \
-    psktool:gnutls-bin mkfs.ext4:e2fsprogs fusermount3:fuse3 openssl:openssl; do
+    psktool:gnutls-bin mkfs.ext4:e2fsprogs fusermount3:fuse3 openssl:openssl kill:procps git:git; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null 2>&1 ||
         packages="$packages ${pair#*:}"
 done
