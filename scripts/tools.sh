@@ -37,8 +37,8 @@ if [ -n "$(lacking)" ]; then
 fi
 
 [ "${1:-}" = tests ] || exit 0
-# Clients, each as program:package; `pgrep` stands for `kill`, which every shell also has itself. Without a program, the tests of `serve` that need it report this
-# and pass.
+# Programs of the tests, each as program:package; `pgrep` stands for `kill`, which shells also have themselves. Without
+# a client, the tests of `serve` that need it report this and pass.
 packages=""
 for pair in nbdkit:nbdkit nbdcopy:libnbd-bin nbdfuse:nbdfuse qemu-img:qemu-utils fio:fio \
     psktool:gnutls-bin mkfs.ext4:e2fsprogs fusermount3:fuse3 openssl:openssl pgrep:procps git:git; do
