@@ -81,12 +81,12 @@ SCSI = [Run("restart", depth, tasks, "128 readers", stated=(("taken_early", 0),)
 QUICK = [Run("restart", 1, 1, "32 readers")]
 
 
-def workload(run, host_ns=None):
+def workload(run, host_ns=HOST_NS):
     """Returns the workload file. If there are four tasks, two of them write."""
     drains = [count * ACCESS_MAX_NS[run.kind] for count in range(1, 65)]
     stated = "".join(f"{key} = {value}\n" for key, value in
                      {"queue_depth": run.depth, **dict(run.stated), "taken_early": run.taken_early}.items())
-    host = "".join(f'{step} = "{time}ns"\n' for step, time in (host_ns or HOST_NS).items())
+    host = "".join(f'{step} = "{time}ns"\n' for step, time in host_ns.items())
     text = (f'[policy]\nname = "mq-deadline-tuned"\n[policy.mq-deadline-tuned]\n{stated}'
             f'[drive]\nkind = "pseudo"\ndepth = {len(drains)}\nbatch_ns_max = {drains}\ndrain_ns_max = {drains}\n'
             f"[host]\n{host}")
@@ -166,16 +166,15 @@ def figures(module):
             ("served", "late_ns", "overrun_ns")]
 
 
-def steps(found, host_ns=None):
+def steps(found, host_ns=HOST_NS):
     """Returns the times of the disk's contract and of the host's steps in a run, each with the longest one stated."""
     return {"the drain beyond the disk's contract": (found.disk["overrun_ns"], 0),
-            **{f"the host's {step}": (found.host[step], most) for step, most in (host_ns or HOST_NS).items()}}
+            **{f"the host's {step}": (found.host[step], most) for step, most in host_ns.items()}}
 
 
-def host_line(worst, host_ns=None):
+def host_line(worst, host_ns=HOST_NS):
     """Returns the longest times of the host's steps as a line to print."""
-    stated = host_ns or HOST_NS
-    return "Host: " + ", ".join(f"{step} {time / 1_000:.0f} of {stated[step] / 1_000:.0f} us"
+    return "Host: " + ", ".join(f"{step} {time / 1_000:.0f} of {host_ns[step] / 1_000:.0f} us"
                                 for step, time in worst.items())
 
 

@@ -86,7 +86,7 @@ screens! {
         "sed 's/few_samples/few/' doubts.drive.toml > unknown.drive.toml",
         "tidegate check doubts.toml --drive unknown.drive.toml",
     ];
-    /// With the host's time, the bounds are those of the clients, and the disk's part is shown
+    /// If the host's time is stated, the bounds hold at the clients, and the disk's part is shown
     /// beside them. The screens show a policy that cannot be late, a deadline within the host's
     /// time, and faults.
     check_host: [
